@@ -9,7 +9,7 @@ import {
 } from './decode/derive-letters.ts'
 import { deriveJoinedLines } from './decode/derive-joined-lines.ts'
 import { deriveMarked } from './decode/derive-marked.ts'
-import { deriveSelectors, deriveSpelled } from './decode/derive-spelled.ts'
+import { deriveSelectors, deriveSpelled, deriveUntagged } from './decode/derive-spelled.ts'
 import { deriveTypos } from './decode/derive-typos.ts'
 import { deriveUnbroken } from './decode/derive-unbroken.ts'
 import type { DerivedText } from './decode/derived-text.ts'
@@ -136,6 +136,7 @@ export class LayeredScanner {
     if (signs.mixed.length > 0) this.#descend(deriveParts(view))
     for (const derived of deriveSpelled(view)) this.#descend(derived)
     this.#descend(deriveSelectors(view))
+    this.#descend(deriveUntagged(view))
     for (const derived of deriveMarked(view)) this.#descend(derived)
     for (const derived of deriveUnbroken(view, this.#compiled.table)) this.#descend(derived)
     for (const derived of deriveJoinedLines(view)) this.#descend(derived)
@@ -147,9 +148,12 @@ export class LayeredScanner {
     const { signs } = view
     const { table } = this.#compiled
     if (this.#readings.size === LETTER_READINGS) return
-    if (signs.words[0].length > 0 && !this.#readings.has('rot13')) {
-      for (const [start, end] of stretchesAround(signs.words[0], view.end, LETTER_WORDS))
-        this.#descend(deriveRot13(view, start, end))
+    if (!this.#readings.has('rot13')) {
+      if (view.text.subarray(0, view.end).includes('rot13'))
+        this.#descend(deriveRot13(view, 0, view.end))
+      else if (signs.words[0].length > 0)
+        for (const [start, end] of stretchesAround(signs.words[0], view.end, LETTER_WORDS))
+          this.#descend(deriveRot13(view, start, end))
     }
     if (signs.words[1].length > 0 && !this.#readings.has('reversed')) {
       for (const [start, end] of stretchesAround(signs.words[1], view.end, LETTER_WORDS))

@@ -61,6 +61,10 @@ type Candidate = {
 /** The name of findings by the learned model. */
 export const LEARNED_NAME = 'learned_model'
 
+/** The name of findings of letters that are hidden from filters. */
+export const HIDDEN_LETTERS_NAME = 'hidden_letters'
+const HIDDEN_SHOWN_BYTES = 60
+
 let scanner: LayeredScanner | null = null
 
 const masks = new WeakMap<CompiledInjectionSettings, Uint8Array>()
@@ -121,12 +125,12 @@ const scanOnce = (
   } else text.piece(0, bytes.length, false)
   scanner.finish()
   for (const one of split.texts()) scanner.lookAt({ via: 'split_values', ...one })
-  addFound(scanner, candidates, source.holds_tokens === true)
+  addFound(scanner, candidates, source)
   return isWhole
 }
 
 /** Hits of the patterns, the model and the text itself. */
-const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens: boolean): void => {
+const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Source): void => {
   const { patterns } = builtIn()
   const { text } = scanner
   for (const hit of scanner.hits) {
@@ -154,11 +158,23 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens:
       model_sign: patterns.modelSignOf(hit.pattern),
     })
   }
-  if (scanner.encoded_run !== null && !holdsTokens) {
+  if (scanner.encoded_run !== null && source.holds_tokens !== true) {
     candidates.push({
       name: 'base64_payload',
       category: 'encoded_payload',
       ...scanner.encoded_run,
+      via: [],
+      expression: null,
+      unless_system_role: false,
+      model_sign: null,
+    })
+  }
+  if (text.hidden.at >= 0 && source.is_noise !== true) {
+    candidates.push({
+      name: HIDDEN_LETTERS_NAME,
+      category: 'jailbreak',
+      start: text.hidden.at,
+      end: text.hidden.at + HIDDEN_SHOWN_BYTES,
       via: [],
       expression: null,
       unless_system_role: false,

@@ -44,3 +44,32 @@ export const deriveSelectors = (view: WindowView): DerivedText | null => {
     end: (selectors.at(-1) ?? 0) + 1,
   }
 }
+
+/** The window as people see it, without tag characters: these carry a text of their own, or stand inside words to break them. */
+export const deriveUntagged = (view: WindowView): DerivedText | null => {
+  const { tags } = view.signs
+  if (tags.length === 0) return null
+  const text = Buffer.allocUnsafe(view.end)
+  const offsets = new Int32Array(view.end)
+  const changed: number[] = []
+  let n = 0
+  let next = 0
+  for (let i = 0; i < view.end; i += 1) {
+    if (i === tags[next]) {
+      next += 1
+      if (changed.at(-1) !== n) changed.push(n)
+      continue
+    }
+    text[n] = view.text[i] as number
+    offsets[n] = view.offsets[i] as number
+    n += 1
+  }
+  return {
+    via: 'tag_characters',
+    changed,
+    text: text.subarray(0, n),
+    offsets: offsets.subarray(0, n),
+    start: 0,
+    end: 0,
+  }
+}

@@ -18,6 +18,7 @@ export type DerivedText = {
     | 'broken_words'
     | 'joined_lines'
     | 'variation_selectors'
+    | 'tag_characters'
     | 'split_values'
     | 'nested_escapes'
   readonly text: Buffer

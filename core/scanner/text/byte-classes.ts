@@ -28,14 +28,22 @@ const classify = (byte: number): number => {
 }
 
 /** What `SYMBOL_MARKS` says about a symbol: it stands for a letter in leetspeak, or may begin an encoding or a tag. */
-export const SYMBOL_MARK = { leet: 1, less_than: 2, tilde: 4, at: 8, parenthesis: 16 } as const
-export const SYMBOL_MARKS = new Uint8Array(256)
+export const SYMBOL_MARK = {
+  leet: 1,
+  less_than: 2,
+  tilde: 4,
+  at: 8,
+  parenthesis: 16,
+  hyphen: 256,
+} as const
+export const SYMBOL_MARKS = new Uint16Array(256)
 for (const [symbols, bit] of [
   ['@$!|+', SYMBOL_MARK.leet],
   ['<', SYMBOL_MARK.less_than],
   ['~', SYMBOL_MARK.tilde],
   ['@', SYMBOL_MARK.at],
   ['(', SYMBOL_MARK.parenthesis],
+  ['-', SYMBOL_MARK.hyphen],
 ] as const)
   for (const byte of Buffer.from(symbols)) SYMBOL_MARKS[byte] = (SYMBOL_MARKS[byte] as number) | bit
 export const BYTE_CLASS = Uint8Array.from({ length: 256 }, (_, byte) => classify(byte))

@@ -42,6 +42,9 @@ export type Signs = {
   readonly symbols: number[]
   /** Whether there were escapes other than those of JSON: the decoded text may contain another layer. */
   escapes: number
+  /** Hyphens between parts of words, each close behind another one. */
+  hyphens: number
+  last_hyphen: number
   /** Control characters that came from escapes: nobody sees them inside a word. */
   controls: number
   /** Runs of single letters, or of groups of one length, in the window: start, end. */
@@ -52,6 +55,8 @@ export type Signs = {
   readonly blobs: number[]
   /** Bytes hidden as variation selectors, each with its source offset. */
   readonly selectors: number[]
+  /** Positions in the window of letters that are tag characters, which have no glyph. */
+  readonly tags: number[]
   /** Source offsets within runs of words that mix letters and digits: Base64 with blanks. */
   readonly mixed: number[]
   mixed_count: number
@@ -82,8 +87,11 @@ export const emptySigns = (): Signs => ({
   spaced: [],
   long_words: [],
   blobs: [],
+  hyphens: 0,
+  last_hyphen: 0,
   number_runs: [],
   selectors: [],
+  tags: [],
   mixed: [],
   mixed_count: 0,
   mixed_token: 0,
@@ -115,9 +123,11 @@ export const clearSigns = (signs: Signs): void => {
   empty(signs.long_words)
   empty(signs.blobs)
   empty(signs.selectors)
+  empty(signs.tags)
   empty(signs.mixed)
   empty(signs.number_runs)
   signs.escapes = signs.controls = 0
+  signs.hyphens = signs.last_hyphen = 0
   signs.mixed_count = signs.mixed_token = 0
   signs.single_count = signs.single_token = signs.single_start = 0
   signs.even_length = signs.even_count = signs.even_letters = 0
@@ -257,6 +267,16 @@ const noteMixed = (signs: Signs, at: number, token: number, weight: 1 | 2): void
 /** Records a position, up to a bound that a window of prose never reaches. */
 export const mark = (places: number[], at: number): void => {
   if (places.length < MARKS) places.push(at)
+}
+
+/** Parts of a word are hardly longer than this. */
+const HYPHEN_DISTANCE = 8
+
+/** @param before the byte before the hyphen, which is at `at` in the window */
+export const noteHyphen = (signs: Signs, before: number, at: number): void => {
+  if (before < 0x61 || before > 0x7a) return
+  if (at - signs.last_hyphen <= HYPHEN_DISTANCE) signs.hyphens += 1
+  signs.last_hyphen = at
 }
 
 /** Examines a word that has digits, or is long or very short. */

@@ -7,8 +7,17 @@ import {
   WORD_BYTE,
   WORD_KIND_SHIFT,
 } from './byte-classes.ts'
-import { clearSigns, emptySigns, mark, noteWord, SEEN, type Signs } from './disguise-signs.ts'
+import {
+  clearSigns,
+  emptySigns,
+  mark,
+  noteHyphen,
+  noteWord,
+  SEEN,
+  type Signs,
+} from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
+import { HiddenLetters, mayLookAlike } from './hidden-letters.ts'
 import { type Hit, PlaceSearch } from './place-search.ts'
 import { type Escape, readEscape } from './read-escape.ts'
 import type { SearchBudget } from './search-budget.ts'
@@ -32,6 +41,8 @@ const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
 const DIGIT_BIT = 1 << BYTE.digit
 const LETTER_R = 0x72
+/** The tag characters from U+E0000 on, in blocks of 128. */
+const TAG_BLOCK = 0xe0000 >> 7
 
 /** The pattern number of hits of the learned model. */
 export const LEARNED_PATTERN = -1
@@ -61,6 +72,8 @@ export class TextScanner {
   /** Characters without a glyph, and the source offset of the first. */
   invisible_count = 0
   invisible_at = -1
+  /** Letters that are hidden from filters. */
+  readonly hidden = new HiddenLetters()
   /** Whether a JSON string has escapes other than those of line breaks, tabs and quotes. */
   has_odd_escapes = false
 
@@ -144,6 +157,7 @@ export class TextScanner {
     this.#lastToken.fill(-1e9)
     this.invisible_count = 0
     this.invisible_at = -1
+    this.hidden.begin()
     this.has_odd_escapes = false
     clearSigns(this.#signs)
     this.#signs.seen = 0
@@ -168,7 +182,7 @@ export class TextScanner {
     this.#judgeWords()
     if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
     if (this.#n > this.#pieceStart) {
-      this.#noteHyphen(this.#text[this.#n - 1] as number)
+      this.#noteLineBreak(this.#text[this.#n - 1] as number)
       this.#write(0x0a, start)
     }
     this.#lineTokens = this.#tokens
@@ -364,6 +378,7 @@ export class TextScanner {
       readEscape(source, at, end, isJson, this.#escape)
       if (this.#escape.code_point >= 0) {
         if (byte !== 0x5c || !isJson) this.#signs.escapes += 1
+        this.#noteHidden(this.#escape.code_point, at, at + this.#escape.length)
         this.#emit(this.#escape.code_point, at)
         return at + this.#escape.length
       }
@@ -387,8 +402,20 @@ export class TextScanner {
       this.#emit(0xfffd, at)
       return at + 1
     }
+    this.#noteHidden(codePoint, at, at + k)
     this.#emit(codePoint, at)
     return at + k
+  }
+
+  #noteHidden(codePoint: number, start: number, end: number): void {
+    if (!mayLookAlike(codePoint) && (foldCodePoint(codePoint) & INVISIBLE) === 0) return
+    // The letter before must stand in the source as it is: an escape may end with a letter too.
+    const last = this.#n - 1
+    const followsLetter =
+      last >= 0 &&
+      this.#offsets[last] === start - 1 &&
+      BYTE_CLASS[this.#text[last] as number] === BYTE.lower
+    this.hidden.note(this.#source, codePoint, start, end, followsLetter)
   }
 
   /** Adds one character: a letter extends the word, anything else ends it. */
@@ -407,6 +434,7 @@ export class TextScanner {
       return
     }
     if (kind === KIND.word) {
+      if (codePoint >> 7 === TAG_BLOCK) mark(this.#signs.tags, this.#n)
       this.#lengthen(value, at)
       return
     }
@@ -460,11 +488,12 @@ export class TextScanner {
   /** @param marks of the symbol, from `SYMBOL_MARKS` @param before the byte before it */
   #noteSymbol(marks: number, before: number, at: number): void {
     if ((marks & SYMBOL_MARK.leet) !== 0) mark(this.#signs.symbols, at)
-    this.#signs.seen |= before === LETTER_R ? marks : marks & ~SYMBOL_MARK.parenthesis
+    if (marks === SYMBOL_MARK.hyphen) noteHyphen(this.#signs, before, at)
+    else this.#signs.seen |= before === LETTER_R ? marks : marks & ~SYMBOL_MARK.parenthesis
   }
 
   #noteLineEnd(before: number): void {
-    this.#noteHyphen(before)
+    this.#noteLineBreak(before)
     const words = this.#tokens - this.#lineTokens
     if (words === 0) return
     this.#lineTokens = this.#tokens
@@ -472,7 +501,7 @@ export class TextScanner {
     if (this.#shortLines === SHORT_LINES) this.#signs.seen |= SEEN.short_lines
   }
 
-  #noteHyphen(before: number): void {
+  #noteLineBreak(before: number): void {
     if (before === 0x2d || before === 0x3d) this.#signs.seen |= SEEN.hyphenation
   }
 
