@@ -18,6 +18,7 @@ import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
 import { MORE_LANGUAGE_PATTERNS, MORE_LANGUAGE_WORDS } from './more-languages.ts'
 import { OVERRIDE_PATTERNS } from './override.ts'
 import { PERSONA_PATTERNS } from './personas.ts'
+import { PLANTED_STEP_PATTERNS, PLANTED_STEP_WORDS } from './planted-steps.ts'
 import { PLANTED_TASK_PATTERNS } from './planted-tasks.ts'
 import { PRETEXT_PATTERNS } from './pretexts.ts'
 import { REPLACEMENT_PATTERNS } from './replacements.ts'
@@ -42,6 +43,7 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...PERSONA_PATTERNS,
   ...PRETEXT_PATTERNS,
   ...PLANTED_TASK_PATTERNS,
+  ...PLANTED_STEP_PATTERNS,
   ...MORE_LANGUAGE_PATTERNS,
   ...ESCALATION_PATTERNS,
   ...APPEAL_PATTERNS,
@@ -56,6 +58,7 @@ export const ALL_WORDS = {
   ...MORE_LANGUAGE_WORDS,
   ...APPEAL_WORDS,
   ...KEPT_VALUE_WORDS,
+  ...PLANTED_STEP_WORDS,
   ...SYSTEM_IN_LANGUAGE_WORDS,
   ...INTENT_IN_LANGUAGE_WORDS,
 }

@@ -1,6 +1,7 @@
 import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
+import { SECRET_FILE } from './planted-steps.ts'
 
 export const KEPT_VALUE_WORDS = {
   kv_show: `reveal, show, print, output, display, disclose, expose, leak, share, provide, state, report, give, return, extract, inspect, repeat, write, present, dump, recite, read, convert, translate, encode, list, spell, identify, include, including, especially, is, tell, say, send, answer, reply, containing`,
@@ -32,9 +33,6 @@ const FOLLOWED =
 const IN = '[^\\n.!?。！？]{0,80}?'
 const RU_ORDERS =
   '(?:инструкци|директив|указани|ограничени|предписани)\\S*?|правил(?:а|о)|команд(?:ы|у)|контекст|промпт'
-/** A path to a file whose name says that it is secret. Blanks stand for underscores. */
-const SECRET_FILE =
-  '/[\\w./-]{0,60}(?:api ?keys?|credentials?|secrets?|passwords?|salar(?:y|ies)|payroll|confidential|private ?keys?|tokens?)[\\w -]{0,16}\\.(?:env|txt|json|ya?ml|xlsx?|csv|pem|key|cfg|ini|conf|docx?|pdf|sqlite|db)\\b'
 /** Behind a Russian noun: nothing that says of what it is. */
 const RU_ENDS =
   '(?: ?[.!?,:;"»)\\n]| ?$| (?:и|подряд|целиком|полностью|дословно|системы|промпта|слово|без|в том)(?: |$|[.,!]))'
