@@ -84,7 +84,7 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
       '[;|&`(] ?[\\"\'\\[(]{0,2}cat[\\"\', ]{1,4}(?:/etc|/proc|~|\\.)|\\.ssh|\\bid (?:rsa|ed25519)|\\bid_rsa|\\bevery secret\\b|\\b(?:send|upload|e?mail|forward|exfiltrate|reveal|leak|disclose|show me|tell me|give me|contents? of|print|display|output|return|retrieve|steal|transmit|expose|extract|fetch|read|show|include|embed|append)\\b',
     description: 'Asks to read a file that holds secrets.',
     expression: anyOf(
-      '(?:\\b(?:reveal|show|print|tell|give|expose|leak|disclose|return|dump|send|e?mail|forward|exfiltrate|post|upload|read|display|extract|provide|fetch|steal|retrieve|include|append|collect|copy|transmit|prepend|embed|open|see|list|access|cat)\\b|\\boutput(?:[^ a-z0-9\\n]| [^o]| o[^f]| of[a-z])|\\bcontents? of\\b)[^\\n]{0,60}(?:/etc/(?:passwd|shadow|sudoers)|\\.ssh/(?:[^i]|i[^d]|id[^ _]|$)|\\bid (?:rsa|ed25519|ecdsa|dsa)(?:[^.a-z0-9]|\\.(?:[^p]|$)|$)|\\.aws/credentials|\\b(?:in|the|your|contents? of|from|every|all) \\.env(?:[^.a-z0-9-]|[.-](?:[^a-z]|[a-cf-ru-z]|d(?:[^ei]|e[^f]|i[^s])|e[^x]|s(?:[^a]|a[^m])|t(?:[^emp]|e[^m])|$)|$)|\\.netrc|\\.pgpass|\\.git-credentials|/proc/self/environ|\\bwp-config\\.php|/var/run/secrets|\\.htpasswd|\\.bash history)',
+      '(?:\\b(?:reveal|show|print|tell|give|expose|leak|disclose|return|dump|send|e?mail|forward|exfiltrate|post|upload|read|display|extract|provide|fetch|steal|retrieve|include|append|collect|copy|transmit|prepend|embed|open|see|list|access|cat)\\b|\\boutput(?:[^ a-z0-9\\n]| [^o]| o[^f]| of[a-z])|\\bcontents? of\\b)[^\\n]{0,60}(?:/etc/(?:passwd|shadow|sudoers)|\\.ssh/(?:[^ikac]|i[^d]|id[^ _]|k[^n]|a[^u]|c[^o]|$)|\\bid (?:rsa|ed25519|ecdsa|dsa)(?:[^.a-z0-9]|\\.(?:[^a-z]|$)|$)|\\.aws/credentials|\\b(?:in|the|your|contents? of|from|every|all) \\.env(?:[^.a-z0-9-]|[.-](?:[^a-z]|[a-cf-ru-z]|d(?:[^ei]|e[^f]|i[^s])|e[^x]|s(?:[^a]|a[^m])|t(?:[^emp]|e[^m])|$)|$)|\\.netrc|\\.pgpass|\\.git-credentials|/proc/self/environ|\\bwp-config\\.php|/var/run/secrets|\\.htpasswd|\\.bash history)',
       '(?:[;|&`(]|\\bsubprocess\\b.{0,20}) ?["\'\\[(]{0,2}cat["\', ]{1,4}(?:/etc/(?:passwd|shadow)|~/\\.(?:ssh|aws))',
     ),
     gates: [gate('secret_verb', 'secret_file', 16), gate('file_verb', 'secret_file', 12)],
@@ -108,6 +108,7 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
       'The env folder is empty.',
       'Read the file notes.txt.',
       'cat ~/.ssh/id_rsa.pub',
+      'cat /tmp/id_rsa.john.pub >> ~/.ssh/authorized_keys',
       "Once that's done, copy the .env.example file in this directory to .env.local.",
       ...['sample', 'template', 'tmpl', 'dist', 'default'].map(
         (suffix) => `copy the .env.${suffix}`,
