@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { fromRoot } from '../../core/root.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { scanChat } from '../kit/scan-chat.ts'
 
@@ -264,3 +266,15 @@ for (const [family, { attacks, harmless }] of Object.entries(FAMILIES)) {
     )
   })
 }
+
+test('of what agents do and read at work hardly anything is refused, and of planted tasks many are', () => {
+  const refused = (name: string): number => {
+    const texts = linesOf(readFileSync(fromRoot(`bench/corpus/agents/${name}.jsonl`), 'utf8'))
+    assert.ok(texts.length > 100)
+    const isRefused = (line: string): boolean =>
+      isBlocked((JSON.parse(line) as { readonly text: string }).text)
+    return texts.filter(isRefused).length / texts.length
+  }
+  assert.ok(refused('harmless') <= 0.01, `${refused('harmless')} of the harmless texts`)
+  assert.ok(refused('attacks') >= 0.45, `${refused('attacks')} of the attacks`)
+})
