@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fromRoot } from '../core/root.ts'
 
@@ -13,7 +13,9 @@ import { fromRoot } from '../core/root.ts'
  */
 
 const RUN_WORDS = 8
-const OPEN = ['harmless', 'attacks', 'closed']
+const TRAINING = ['harmless', 'attacks']
+/** The closed sets, in the order in which they were opened. */
+const CLOSED = ['closed', 'closed-fourth', 'closed-fifth']
 
 const { values: options, positionals: seenFiles } = parseArgs({
   allowPositionals: true,
@@ -65,9 +67,10 @@ const closed = extract(manifest, join(scratch, 'asked'))
 const runs = new Map<string, boolean>()
 for (const file of closed)
   for (const line of linesOf(file)) for (const one of runsOf(line)) runs.set(one, false)
-const open = OPEN.map((name) => fromRoot(`bench/corpus/${name}.json`)).filter(
-  (file) => file !== manifest,
-)
+const manifestOf = (name: string): string => fromRoot(`bench/corpus/${name}.json`)
+const asked = CLOSED.map(manifestOf).indexOf(resolve(manifest))
+const opened = CLOSED.slice(0, asked < 0 ? CLOSED.length : asked)
+const open = [...TRAINING, ...opened].map(manifestOf)
 const written = fromRoot('bench/corpus/written')
 const seen = [
   ...open.flatMap((file, i) => extract(file, join(scratch, String(i)))),
