@@ -184,7 +184,7 @@ export const PLANTED_TASK_PATTERNS: readonly Pattern[] = [
     expression: anyOf(
       '\\b(?:guardrails?|safety(?: \\w+)?|content[ -]?(?:filter|policy)(?:ing)?|filters?|filtering|moderation|restrictions?|refusals?|censorship|safeguards?|ethics|alignment|safe ?mode)["\'\\]]{0,2} ?(?:[:=]|>) ?["\'<]{0,2}(?:false|off|none|disabled|0|null|no|bypass(?:ed)?|inactive|removed)\\b.{0,120}\\b(?:you|your|answer|respond|comply|reply|obey|execute all|without (?:review|filter\\w*|restrictions?)|accordingly|unrestricted|follow|these settings|this config\\w*|jailbr\\w+|prompt)\\b',
       '\\b(?:disable|bypass|ignore|skip|override)[ -](?:filters?|safety|guardrails?|moderation|restrictions?|content[ -]?filters?|policy|policies|safeguards?)["\'\\]]{0,2} ?[:=] ?["\']?(?:true|on|yes|1|enabled|all)\\b',
-      '\\b(?:unrestricted|jailbreak|uncensored|unfiltered|god|dan|no ?filter|no ?limits)(?:[ -]?mode)?["\'\\]]{0,2} ?(?:[:=]|>) ?["\'<]{0,2}(?:true|on|yes|1|enabled|active)\\b',
+      '\\b(?:(?:unrestricted|jailbreak|uncensored|unfiltered|no ?filter|no ?limits)(?:[ -]?mode)?|(?:god|dan)[ -]?mode)["\'\\]]{0,2} ?(?:[:=]|>) ?["\'<]{0,2}(?:true|on|yes|1|enabled|active)\\b',
       '\\b(?:allow|permit|enable)[ -](?:all|harmful|unsafe|unrestricted|everything|any)(?:[ -]\\w+)?["\'\\]]{0,2} ?(?:[:=]|>) ?["\'<]{0,2}(?:true|on|yes|1|enabled)\\b.{0,100}\\b(?:guardrails?|your|respond|answer|comply|safety|filter\\w*|unrestricted|refus\\w+)\\b',
       '\\b(?:system prompt|instructions?|persona|role|identity|goal|objective)["\'\\]]{0,2} ?= ?["\'][^"\'\\n]{0,100}\\b(?:ignore|unrestricted|no restrictions|never refuse|without (?:any )?(?:restrictions|filters?|limits)|reveal|bypass|disregard|obey)\\b',
     ),

@@ -21,7 +21,7 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
       '\\[/?inst\\]',
       '<</?sys>>',
       '<(?:start|end) of turn>',
-      '\\[/?system\\] ?\\[',
+      '\\[/?system\\] ?\\[/?(?:inst|user|assistant|system|admin|override|developer|human|ai|end|new|priority|important|instruction|command)',
       '### ?(?:system|instruction|assistant)s? ?:',
       '</?(?:system|sys|admin|developer)[ -]?(?:command|prompt|instruction|message|override|note|mode|directive)s?>',
       '\\|im (?:start|end)\\|',

