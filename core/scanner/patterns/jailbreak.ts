@@ -9,7 +9,7 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
     name: 'do_anything_now',
     category: 'jailbreak',
     model_sign:
-      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b|\\bdo anything now\\b|\\bdan\\b|\\bjailbr\\w+',
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b|\\bdo anything now\\b|\\bdan\\b|\\bjailbr\\w+|\\bavoid norms\\b|\\bmachiavellian\\b',
     description: 'DAN and its kin by name.',
     expression: anyOf(
       '\\bdo anything now\\b(?:[^)]|$)',
@@ -18,7 +18,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
       '\\bstay in (?:dan|jailbreak|developer|evil|character,? or)\\b',
       '\\[(?:jailbreak|dan|classic|gpt|unfiltered|evil|developer mode output)\\](?:[^(\\[]|$)',
       '\\bstrive to avoid norms\\b',
-      '\\balways intelligent and machiavellian\\b',
+      '\\balways intelligent (?:and )?machiavellian\\b',
+      '\\b(?:activate|enable|initiate|unlock) (?:dan|stan)\\b',
       '\\b(?:dan|stan|dude|aim) prompt\\b',
       '\\b(?:dan|stan|dude|aim|jailbreak) (?:mode|can do|will|is now|does not|never|has no|pretends)\\b',
       '\\b(?:act|acting|respond|answer|behave|as|like|called|named|be|into|enter|simulate|you are|youre|become|role of) (?:a |the )?["\'*]*dan["\'*]*(?:[,.:!)\\]]|$|\\n| (?:and|who|which|that|mode|would|without|stands|do|application|from|with)\\b)',
