@@ -125,7 +125,7 @@ export const PLANTED_STEP_PATTERNS: readonly Pattern[] = [
     description: 'Data that calls off the task of the model and gives another one.',
     expression: anyOf(
       `\\b(?:updated|corrected|revised|new|real|actual) (?:task|request|directive|instruction)s?(?: from (?:the )?\\w+(?: \\w+)?)?["'*\\])]* ?: ?(?:stop |do not |dont |please |now |the )*(?:disregard|ignore|cancel|skip|abandon|stop)\\b`,
-      `\\b(?:disregard|ignore|cancel|abandon) (?:the |this |that |any )?${READER_TASK}\\b(?:[.;:] ?(?:instead,? )?|,? (?:and )?instead,? )(?:please )?${DEED} (?:an? |the |all |your |every )`,
+      `\\b(?:disregard|ignore|cancel|abandon) (?:the |this |that |any )?${READER_TASK}\\b(?:[.;] ?(?:instead,? )?|,? (?:and )?instead,? )(?:please )?${DEED} (?:an? |the |all |your |every )`,
       `\\bstop\\b.{0,4}\\bnew instructions? from\\b`,
       `\\b(?:do not|dont) (?:send|summari[sz]e|reply|answer|translate|reporting?)\\b.{0,30}\\binstead,? (?:create|write|send|delete|e?mail|read|forward) (?:an? |the |all |your )`,
       `\\binstead of summari[sz]ing(?: (?:it|this|the \\w+))?,? (?:please )?${DEED}\\b|\\b${DEED} .{0,60} instead of summari[sz]ing\\b`,
@@ -145,6 +145,7 @@ export const PLANTED_STEP_PATTERNS: readonly Pattern[] = [
     misses: [
       'Updated task: buy milk.',
       'Cancel the translation order.',
+      'id: order_cancel\n\nsummary: Cancel an order.',
       'Skip the summary and read chapter two first.',
     ],
   },
