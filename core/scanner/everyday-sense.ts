@@ -172,9 +172,13 @@ const MATTER_COMPOUND = folded(
 const OUTPUT_ENDS = folded(/(?:输出|輸出)$/u)
 const OUTPUT_NOUN = folded(/^(?:格式|语言|語言|长度|長度|结果|結果)/u)
 
-/** A file that is worked on: "read system_prompt.md and suggest a better tone". */
-const WORKED_ON = /^\W*(?:read|open|edit|update|review|check|see|improve|load|include)\b/i
+/** A file that is worked on, by its name: "read system_prompt.md and suggest a better tone". */
+const WORKED_ON =
+  /^\W*(?:read|open|edit|update|review|check|see|improve|load|include)(?: (?:the|our|my))? \w+[_ -]\w+$/i
 const FILE_ENDING = /^\.(?:mdx?|txt|py|ts|js|json|ya?ml|toml|jinja2?|j2|prompt|html?)\b/i
+/** What the model is told to answer with it. */
+const IS_SHOWN =
+  /\b(?:print|output|show|reveal|tell|send|repeat|paste|quote|verbatim|return|display|disclose|leak|e?mail|post|upload|forward|answer|reply|respond)\b/i
 
 /** Folded like the text that patterns are matched on, but with its punctuation; a run of blanks or line breaks is one blank. */
 const plainText = (text: string): string => withSingleBlanks(foldBeyondAscii(text.toLowerCase()))
@@ -211,7 +215,7 @@ export const everydaySense = (
   const sentence = plainText(sentenceAround(before, match, after))
   if (MODEL_BEFORE.test(plainText(before)) && OF_A_FAULT.test(sentence)) return 'of_people'
   if (OUTPUT_ENDS.test(plainText(match)) && OUTPUT_NOUN.test(plainText(after))) return 'of_people'
-  if (WORKED_ON.test(match) && FILE_ENDING.test(after)) return 'of_people'
+  if (WORKED_ON.test(match) && FILE_ENDING.test(after) && !IS_SHOWN.test(after)) return 'of_people'
   if (MODEL_SIGN.test(plain)) return 'no'
   if (MATTER_COMPOUND.test(sentence)) return 'of_people'
   if (TOLD.test(sentence) || hasMatter(plainText(match), plainText(after))) return 'of_people'

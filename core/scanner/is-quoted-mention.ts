@@ -1,7 +1,7 @@
 /** A quotation that is longer than this is content, not an example. */
 const QUOTATION_CHARACTERS = 90
 /** How far around a quotation its sentence is read. */
-const CONTEXT_CHARACTERS = 400
+const CONTEXT_CHARACTERS = 160
 
 const OPENING = /["'`“‘«]([^"'`“”‘’«»\n]{0,90})$/
 const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
@@ -9,9 +9,9 @@ const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
 /** Words that people use in a sentence about an attack: one of the first kind, or two of the second. */
 const ABOUT_ATTACKS =
   /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness|what does|what is meant by|meaning of|payloads?|attacks?|test case|blocklist|false alarms?|(?:instructions|text|commands|inputs?|messages?|statements|queries|something) (?:like|such as|saying)|documents? that says|(?:attackers?|hackers?|adversar(?:y|ies)|malicious users?) (?:could|can|may|might|will|then|crafts?(?: an?)?(?: prompts?)?|creates?|injects?|writes?|sends?|embeds?|inserts?|types?))\b|\b(?:assert|expect|test|describe|it|detect\w*|classif\w*)(?:\.\w+)?\(/i
-/** The same in other languages: names of the attack, or the word for it. */
+/** The name of the attack in other languages. */
 const ABOUT_ATTACKS_ELSEWHERE =
-  /inje[cç][aã]o de prompts?|inyecci[oó]n(?:es)? de prompts?|injections? de prompts?|\bataques?\b|\battaques?\b|\bangriffe?\b|атак|инъекци|注入|攻击|攻擊|攻撃|공격/i
+  /inje[cç][aã]o de prompts?|inyecci[oó]n(?:es)? de prompts?|injections? de prompts?|prompt[- ]инъекци|промпт[- ]инъекци|инъекци\S+ промпт|(?:提示词?|提示詞|prompt)\s?注入|注入攻[击擊撃]/i
 const ABOUT_TEXTS =
   /\b(?:example|examples|sample|quotes?|quoted|describes?|explains?|explaining|lesson|workshop|students|learners|transcript|guidance|release notes|benchmark|paper|article|blog|research|guide|literal|risky|unsafe|untrusted|defen[cs]es?|malicious|attackers?|snapshot|training|quiz|policy|review|owasp|analysts|says|appears|discussing)\b/gi
 

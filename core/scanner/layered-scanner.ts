@@ -8,6 +8,7 @@ import {
   stretchesAround,
 } from './decode/derive-letters.ts'
 import { deriveJoinedLines } from './decode/derive-joined-lines.ts'
+import { deriveHyphenated } from './decode/derive-hyphenated.ts'
 import { deriveMarked } from './decode/derive-marked.ts'
 import { deriveSelectors, deriveSpelled, deriveUntagged } from './decode/derive-spelled.ts'
 import { deriveTypos } from './decode/derive-typos.ts'
@@ -33,6 +34,7 @@ const LETTER_VIA: ReadonlySet<string> = new Set([
   'reversed',
   'leetspeak',
   'typos',
+  'hyphenated',
   'spaced_letters',
   'joined_words',
 ])
@@ -143,17 +145,17 @@ export class LayeredScanner {
     this.#lookAtLetters(view)
   }
 
-  /** Other readings of the same letters: each at most once, and at most two combined. */
+  /** Other readings of the same letters: each at most once, and at most two combined; without hyphens none. */
   #lookAtLetters(view: WindowView): void {
     const { signs } = view
     const { table } = this.#compiled
-    if (this.#readings.size === LETTER_READINGS) return
+    if (this.#readings.size === LETTER_READINGS || this.#readings.has('hyphenated')) return
     if (!this.#readings.has('rot13')) {
-      if (view.text.subarray(0, view.end).includes('rot13'))
-        this.#descend(deriveRot13(view, 0, view.end))
-      else if (signs.words[0].length > 0)
-        for (const [start, end] of stretchesAround(signs.words[0], view.end, LETTER_WORDS))
-          this.#descend(deriveRot13(view, start, end))
+      const isNamed = this.#readings.size === 0 && view.text.subarray(0, view.end).includes('rot13')
+      const stretches: readonly (readonly [number, number])[] = isNamed
+        ? [[0, view.end]]
+        : stretchesAround(signs.words[0], view.end, LETTER_WORDS)
+      for (const [start, end] of stretches) this.#descend(deriveRot13(view, start, end))
     }
     if (signs.words[1].length > 0 && !this.#readings.has('reversed')) {
       for (const [start, end] of stretchesAround(signs.words[1], view.end, LETTER_WORDS))
@@ -170,6 +172,9 @@ export class LayeredScanner {
     if (signs.words[2].length > 0 && !this.#readings.has('typos')) {
       for (const [start, end] of stretchesAround(signs.words[2], view.end, 1))
         this.#descend(deriveTypos(view, start, end))
+    }
+    if (this.#readings.size === 0) {
+      for (const derived of deriveHyphenated(view, table)) this.#descend(derived)
     }
     if (signs.spaced.length > 0 && !this.#readings.has('spaced_letters')) {
       this.#descend(deriveJoined(view, this.#trie, signs.spaced, 'spaced_letters'))

@@ -63,7 +63,6 @@ export const LEARNED_NAME = 'learned_model'
 
 /** The name of findings of letters that are hidden from filters. */
 export const HIDDEN_LETTERS_NAME = 'hidden_letters'
-const HIDDEN_SHOWN_BYTES = 60
 
 let scanner: LayeredScanner | null = null
 
@@ -174,7 +173,7 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Sour
       name: HIDDEN_LETTERS_NAME,
       category: 'jailbreak',
       start: text.hidden.at,
-      end: text.hidden.at + HIDDEN_SHOWN_BYTES,
+      end: text.hidden.end,
       via: [],
       expression: null,
       unless_system_role: false,

@@ -28,26 +28,17 @@ const LEAD = Uint8Array.from({ length: 256 }, (_, byte) =>
     : 0,
 )
 
-/** What a reader does not see inside a word: tags, comments, CDATA borders, ANSI codes, control characters, hyphens. */
+/** What a reader does not see inside a word: tags, comments, CDATA borders, ANSI codes, control characters, hyphenation. */
 const BREAK =
   // oxlint-disable-next-line no-control-regex -- control characters hide words.
-  /(?:<!--[^>]{0,80}-->|<!\[cdata\[|\]\]>|<\/?[a-z][^<>]{0,80}>|[\x1b ]\[[0-9;]{0,16}m|\xc2[\x80-\x9f]|[\x00-\x09\x0b-\x1f\x7f]|[-=]\n|-(?=[a-z]))+/y
-
-const HYPHEN = 0x2d
-const NEWLINE = 0x0a
-/** Fewer hyphens close to one another are those of compounds. */
-const HYPHENS = 3
-/** One word of the patterns with a hyphen inside happens: `re-read`, `by-pass`. */
-const HYPHENATED_WORDS = 2
-const isHyphenated = ({ signs }: WindowView): boolean => signs.hyphens >= HYPHENS
+  /(?:<!--[^>]{0,80}-->|<!\[cdata\[|\]\]>|<\/?[a-z][^<>]{0,80}>|[\x1b ]\[[0-9;]{0,16}m|\xc2[\x80-\x9f]|[\x00-\x09\x0b-\x1f\x7f]|[-=]\n)+/y
 
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 
 /** A quick look: nearly no window has any of these. */
-const mayHaveBreaks = (view: WindowView): boolean => {
-  const { source, text, offsets, end, signs } = view
+const mayHaveBreaks = ({ source, text, offsets, end, signs }: WindowView): boolean => {
   const { controls, seen } = signs
-  if (controls > 0 || isHyphenated(view)) return true
+  if (controls > 0) return true
   if ((seen & (SEEN.less_than | SEEN.hyphenation | SEEN.escape_character)) === 0) return false
   const window = text.subarray(0, end)
   return (
@@ -60,18 +51,17 @@ const mayHaveBreaks = (view: WindowView): boolean => {
 }
 
 /** Whether `BREAK` may match at a byte of `LEAD`: the second byte says so for nearly all blanks and hyphens, and costs little. */
-const mayBreak = (text: Buffer, at: number, hyphens: boolean): boolean => {
+const mayBreak = (text: Buffer, at: number): boolean => {
   const byte = text[at] as number
   const next = text[at + 1] ?? 0
   if (byte === 0x20) return next === 0x5b
-  if (byte === 0x2d && hyphens && isLetter(next)) return true
   if (byte === 0x2d || byte === 0x3d) return next === 0x0a
   if (byte === 0x5d) return next === 0x5d
   return true
 }
 
 /** The breaks between two letters of the window: start, end. */
-const breaksIn = (text: Buffer, hyphens: boolean): number[] => {
+const breaksIn = (text: Buffer): number[] => {
   const breaks: number[] = []
   const latin = text.toString('latin1')
   // Imported names and those of the module are looked up at every use, which a loop over a window feels.
@@ -79,7 +69,7 @@ const breaksIn = (text: Buffer, hyphens: boolean): number[] => {
   const { length } = text
   for (let i = 1; i < length; i += 1) {
     if (lead[text[i] as number] === 0) continue
-    if (!isLetter(text[i - 1] as number) || !mayBreak(text, i, hyphens)) continue
+    if (!isLetter(text[i - 1] as number) || !mayBreak(text, i)) continue
     BREAK.lastIndex = i
     const match = BREAK.exec(latin)
     if (match === null || match[0].length > LONGEST_BREAK_BYTES) continue
@@ -93,27 +83,21 @@ const breaksIn = (text: Buffer, hyphens: boolean): number[] => {
 /** Shorter words come about by chance. */
 const SHORTEST_WORD_BYTES = 5
 
-/**
- * @returns where the letters end that stand around a break, and around those that follow in the word, if they are together a word
- * of the patterns; else -1
- */
-const endOfTelling = (
+/** Whether the letters around a break, and around those that follow in the word, are together a word of the patterns. */
+const isTelling = (
   text: Buffer,
   breaks: readonly number[],
   first: number,
   table: TokenTable,
-): number => {
+): boolean => {
   const from = breaks[first] as number
   let start = from
   while (start > 0 && from - start < LONGEST_WORD_BYTES && isLetter(text[start - 1] as number))
     start -= 1
-  // Words are known by their first letters: a break behind these says nothing.
-  if (text[from] === HYPHEN && from - start >= KEY_LENGTH) return -1
   let hash = HASH_SEED
   let length = 0
   let next = first
-  let i = start
-  for (; length < LONGEST_WORD_BYTES; i += 1) {
+  for (let i = start; length < LONGEST_WORD_BYTES; i += 1) {
     while (i === breaks[next]) {
       i = breaks[next + 1] as number
       next += 2
@@ -123,7 +107,7 @@ const endOfTelling = (
     if (length < KEY_LENGTH) hash = Math.imul(hash ^ byte, HASH_PRIME)
     length += 1
   }
-  return length >= SHORTEST_WORD_BYTES && findToken(table, hash) >= 0 ? i : -1
+  return length >= SHORTEST_WORD_BYTES && findToken(table, hash) >= 0
 }
 
 const withoutBreaks = (
@@ -134,7 +118,6 @@ const withoutBreaks = (
 ): DerivedText => {
   const text = Buffer.allocUnsafe(end - start)
   const offsets = new Int32Array(end - start)
-  const changed: number[] = []
   let n = 0
   let from = start
   const copy = (to: number): void => {
@@ -149,13 +132,11 @@ const withoutBreaks = (
     if (at < from) continue
     if (at >= end) break
     copy(at)
-    changed.push(n)
     from = breaks[b + 1] as number
   }
   copy(end)
   return {
     via: 'broken_words',
-    changed,
     text: text.subarray(0, n),
     offsets: offsets.subarray(0, n),
     start: 0,
@@ -167,23 +148,12 @@ const withoutBreaks = (
 export const deriveUnbroken = (view: WindowView, table: TokenTable): DerivedText[] => {
   if (!mayHaveBreaks(view)) return []
   const window = view.text.subarray(0, view.end)
-  const found = breaksIn(window, isHyphenated(view))
-  const breaks: number[] = []
+  const breaks = breaksIn(window)
   const places: number[] = []
-  const hyphens: number[] = []
-  let wordEnd = -1
-  for (let b = 0; b < found.length; b += 2) {
-    const [from, to] = [found[b] as number, found[b + 1] as number]
-    const isHyphen = window[from] === HYPHEN && window[to - 1] !== NEWLINE
-    const end = endOfTelling(window, found, b, table)
-    if (end >= 0) (isHyphen ? hyphens : places).push(from)
-    wordEnd = Math.max(wordEnd, end)
-    // Compounds stay as they are.
-    if (!isHyphen || from < wordEnd) breaks.push(from, to)
+  for (let b = 0; b < breaks.length; b += 2) {
+    if (isTelling(window, breaks, b, table)) places.push(breaks[b] as number)
   }
-  const stretches = [
-    ...stretchesAround(places, view.end, 1),
-    ...stretchesAround(hyphens, view.end, HYPHENATED_WORDS),
-  ]
-  return stretches.map(([start, end]) => withoutBreaks(view, breaks, start, end))
+  return stretchesAround(places, view.end, 1).map(([start, end]) =>
+    withoutBreaks(view, breaks, start, end),
+  )
 }

@@ -16,6 +16,7 @@ export type DerivedText = {
     | 'uuencode'
     | 'rot47'
     | 'broken_words'
+    | 'hyphenated'
     | 'joined_lines'
     | 'variation_selectors'
     | 'tag_characters'

@@ -17,7 +17,7 @@ import {
   type Signs,
 } from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
-import { HiddenLetters, mayLookAlike } from './hidden-letters.ts'
+import { HiddenLetters, mayHide } from './hidden-letters.ts'
 import { type Hit, PlaceSearch } from './place-search.ts'
 import { type Escape, readEscape } from './read-escape.ts'
 import type { SearchBudget } from './search-budget.ts'
@@ -177,6 +177,7 @@ export class TextScanner {
   piece(start: number, end: number, isJson: boolean): number {
     this.#pieceStart = this.#n
     this.#places.beginPiece(this.#n)
+    this.hidden.beginText()
     const after = this.#read(start, end, isJson)
     this.#places.search(this.#n, true)
     this.#judgeWords()
@@ -408,7 +409,7 @@ export class TextScanner {
   }
 
   #noteHidden(codePoint: number, start: number, end: number): void {
-    if (!mayLookAlike(codePoint) && (foldCodePoint(codePoint) & INVISIBLE) === 0) return
+    if (!mayHide(codePoint)) return
     // The letter before must stand in the source as it is: an escape may end with a letter too.
     const last = this.#n - 1
     const followsLetter =
