@@ -37,7 +37,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       '\\b(?:curl|wget)\\b[^|\\n]{0,40}(?:http://|\\b(?:evil|attacker|malicious|hacker|pwn)[a-z0-9.-]*|//\\d{1,3}\\.\\d{1,3}\\.)[^|\\n]{0,100}\\| ?(?:sudo )?(?:ba|z|da|k)?sh\\b',
       '\\bpowershell(?:\\.exe)?\\b.{0,80}(?: -enc?(?:odedcommand)? |-w(?:indowstyle)? hidden|downloadstring|frombase64string|\\biex\\b)',
       '\\biex ?\\(',
-      '\\bcurl\\b(?:[^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.)|[^\\n]{0,40}[-/?&.:\'"][^\\n]{0,40}=\\$\\()',
+      '\\bcurl\\b(?:(?: |=|["\'\\]])[-"\'$<\\[h/][^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.)|[^\\n]{0,40}[-/?&.:\'"][^\\n]{0,40}=\\$\\()',
       '\\bcurl\\b[^\\n]{0,80}(?:-d|-f|--data[a-z-]*|--form|[?&][a-z]*=)[^\\n]{0,20}\\$\\{?(?:aws|openai|secret|token|api ?key|password)',
       '\\b(?:env|printenv|cat [^|\\n]{2,40}) ?\\| ?(?:base64 ?\\| ?)?(?:curl|nc|wget)\\b',
       '\\bcurl\\b[^\\n]{0,40}\\b(?:evil|attacker|malicious|hacker)[a-z0-9-]*\\.',
@@ -51,6 +51,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     misses: [
       'curl -H "Authorization: Bearer ${TOKEN}" https://api.example/v1',
       'curl https://api.example/v1',
+      'echo "curl did not receive the url; got: $(cat log)"',
       'curl -fsSL https://get.example.com | sh',
       'curl method=$(echo get)',
       'curl --silent --output /dev/null --request POST --max-time 10 "http://localhost:9324/000000000000/queue?Action=SendMessage" -d "MessageBody=$(jq -c . message.json)"',
