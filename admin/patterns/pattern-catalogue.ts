@@ -1,4 +1,9 @@
-import { CATEGORIES, type Category, type Severity } from '../../core/scanner/categories.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type CategoryFoundBy,
+  type Severity,
+} from '../../core/scanner/categories.ts'
 import { HIDDEN_LETTERS_NAME, LEARNED_NAME } from '../../core/scanner/scan-source.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 
@@ -9,39 +14,43 @@ export interface PatternInfo {
   readonly description: string
 }
 
-/** Detections of the scanner that are not expressions. */
-const WITHOUT_EXPRESSION: readonly {
-  readonly name: string
-  readonly category: Category
-  readonly description: string
-}[] = [
-  {
-    name: HIDDEN_LETTERS_NAME,
-    category: 'jailbreak',
-    description:
-      'Words with letters of another script or invisible characters inside, or data written in invisible characters',
-  },
-  {
+/** Detections of the scanner that are not expressions, by name. */
+const WITHOUT_EXPRESSION = {
+  encoded_payload: {
     name: 'base64_payload',
-    category: 'encoded_payload',
     description: 'More than 100 consecutive Base64 characters',
   },
-  {
+  invisible_characters: {
     name: 'invisible_characters',
-    category: 'invisible_characters',
     description: 'Characters that are invisible to people but are read by a model',
   },
-  {
+  learned: {
     name: LEARNED_NAME,
-    category: 'learned',
     description: 'Wording that the learned model classifies as an attack',
   },
-]
+} as const satisfies Record<
+  CategoryFoundBy<'code' | 'model'>,
+  Pick<PatternInfo, 'name' | 'description'>
+>
+
+const withoutExpression = Object.entries(WITHOUT_EXPRESSION) as [
+  CategoryFoundBy<'code' | 'model'>,
+  Pick<PatternInfo, 'name' | 'description'>,
+][]
+
+/** Found by code too, of a category whose other patterns are expressions. */
+const HIDDEN_LETTERS = {
+  name: HIDDEN_LETTERS_NAME,
+  category: 'jailbreak',
+  description:
+    'Words with letters of another script or invisible characters inside, or data written in invisible characters',
+} as const
 
 /** Every built-in pattern; `disabled_patterns` accepts these names. */
 export const PATTERN_CATALOGUE: readonly PatternInfo[] = [
   ...BUILT_IN_PATTERNS,
-  ...WITHOUT_EXPRESSION,
+  HIDDEN_LETTERS,
+  ...withoutExpression.map(([category, row]) => ({ ...row, category })),
 ].map(({ name, category, description }) => ({
   name,
   category,

@@ -2,6 +2,7 @@ import type { WindowView } from '../text/text-scanner.ts'
 import { findToken, hashWord, KEY_LENGTH, type TokenTable } from '../text/token-table.ts'
 import { stretchesAround } from './derive-letters.ts'
 import type { DerivedText } from './derived-text.ts'
+import { withoutSpans } from './without-spans.ts'
 
 /** Fewer hyphens close to one another are those of compounds. */
 const HYPHENS = 3
@@ -11,7 +12,7 @@ const SHORTEST_WORD = 5
 /** Behind a comma or before one it is a list of words, as in a spelling lesson. */
 const HYPHENATED = /[a-z]{1,16}(?:-[a-z]{1,16})+(?![a-z,-])/g
 
-type Word = { readonly start: number; readonly end: number; readonly joined: string }
+type Word = { readonly start: number; readonly end: number }
 
 /** The hyphenated words that are words of the patterns without their hyphens. */
 const wordsIn = (text: string, table: TokenTable): Word[] =>
@@ -22,53 +23,30 @@ const wordsIn = (text: string, table: TokenTable): Word[] =>
       joined.length >= SHORTEST_WORD &&
       written.indexOf('-') < KEY_LENGTH &&
       findToken(table, hashWord(joined)) >= 0
-    return isTelling ? [{ start: index, end: index + written.length, joined }] : []
+    return isTelling ? [{ start: index, end: index + written.length }] : []
   })
 
-/** A stretch of the window in which the words are written without hyphens. */
-const joinedText = (
-  view: WindowView,
-  words: readonly Word[],
-  start: number,
-  end: number,
-): DerivedText => {
-  const text = Buffer.allocUnsafe(end - start)
-  const offsets = new Int32Array(end - start)
-  const changed: number[] = []
-  let n = 0
-  let from = start
-  const copy = (to: number, keepsHyphens: boolean): void => {
-    for (let i = from; i < to; i += 1) {
-      if (!keepsHyphens && view.text[i] === 0x2d) continue
-      text[n] = view.text[i] as number
-      offsets[n] = view.offsets[i] as number
-      n += 1
-    }
-    from = to
-  }
-  for (const word of words) {
-    if (word.start < from || word.end > end) continue
-    copy(word.start, true)
-    changed.push(n)
-    copy(word.end, false)
-  }
-  copy(end, true)
-  return {
-    via: 'hyphenated',
-    changed,
-    text: text.subarray(0, n),
-    offsets: offsets.subarray(0, n),
-    start: 0,
-    end: 0,
-  }
-}
+/** The hyphens of the words that lie wholly between two positions. */
+const hyphensOf = (text: string, words: readonly Word[], from: number, to: number): number[] =>
+  words
+    .filter(({ start, end }) => start >= from && end <= to)
+    .flatMap(({ start, end }) =>
+      Array.from(text.slice(start, end).matchAll(/-/g)).flatMap(({ index }) => [
+        start + index,
+        start + index + 1,
+      ]),
+    )
 
 /** The text around words of the patterns with hyphens inside, without these. */
 export const deriveHyphenated = (view: WindowView, table: TokenTable): DerivedText[] => {
   if (view.signs.hyphens < HYPHENS) return []
-  const words = wordsIn(view.text.toString('latin1', 0, view.end), table)
+  const text = view.text.toString('latin1', 0, view.end)
+  const words = wordsIn(text, table)
   const places = words.map(({ start }) => start)
-  return stretchesAround(places, view.end, LEAST_WORDS).map(([start, end]) =>
-    joinedText(view, words, start, end),
-  )
+  return stretchesAround(places, view.end, LEAST_WORDS).map(([from, to]) => ({
+    via: 'hyphenated',
+    ...withoutSpans(view, hyphensOf(text, words, from, to), from, to),
+    start: 0,
+    end: 0,
+  }))
 }

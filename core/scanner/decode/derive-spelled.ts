@@ -1,6 +1,7 @@
 import { SEEN } from '../text/disguise-signs.ts'
 import type { WindowView } from '../text/text-scanner.ts'
 import type { DerivedText } from './derived-text.ts'
+import { withoutSpans } from './without-spans.ts'
 
 /** Fewer characters cannot hide a sentence. */
 const LEAST_CHARACTERS = 8
@@ -49,26 +50,10 @@ export const deriveSelectors = (view: WindowView): DerivedText | null => {
 export const deriveUntagged = (view: WindowView): DerivedText | null => {
   const { tags } = view.signs
   if (tags.length === 0) return null
-  const text = Buffer.allocUnsafe(view.end)
-  const offsets = new Int32Array(view.end)
-  const changed: number[] = []
-  let n = 0
-  let next = 0
-  for (let i = 0; i < view.end; i += 1) {
-    if (i === tags[next]) {
-      next += 1
-      if (changed.at(-1) !== n) changed.push(n)
-      continue
-    }
-    text[n] = view.text[i] as number
-    offsets[n] = view.offsets[i] as number
-    n += 1
-  }
+  const spans = tags.flatMap((at) => [at, at + 1])
   return {
     via: 'tag_characters',
-    changed,
-    text: text.subarray(0, n),
-    offsets: offsets.subarray(0, n),
+    ...withoutSpans(view, spans, 0, view.end),
     start: 0,
     end: 0,
   }

@@ -9,6 +9,7 @@ import {
 } from '../text/token-table.ts'
 import { stretchesAround } from './derive-letters.ts'
 import type { DerivedText } from './derived-text.ts'
+import { withoutSpans } from './without-spans.ts'
 
 /** Longer tags and comments than this do not stand inside a word. */
 const LONGEST_BREAK_BYTES = 96
@@ -110,40 +111,6 @@ const isTelling = (
   return length >= SHORTEST_WORD_BYTES && findToken(table, hash) >= 0
 }
 
-const withoutBreaks = (
-  view: WindowView,
-  breaks: readonly number[],
-  start: number,
-  end: number,
-): DerivedText => {
-  const text = Buffer.allocUnsafe(end - start)
-  const offsets = new Int32Array(end - start)
-  let n = 0
-  let from = start
-  const copy = (to: number): void => {
-    for (let i = from; i < to; i += 1) {
-      text[n] = view.text[i] as number
-      offsets[n] = view.offsets[i] as number
-      n += 1
-    }
-  }
-  for (let b = 0; b < breaks.length; b += 2) {
-    const at = breaks[b] as number
-    if (at < from) continue
-    if (at >= end) break
-    copy(at)
-    from = breaks[b + 1] as number
-  }
-  copy(end)
-  return {
-    via: 'broken_words',
-    text: text.subarray(0, n),
-    offsets: offsets.subarray(0, n),
-    start: 0,
-    end: 0,
-  }
-}
-
 /** The window around broken words of the patterns, without what stands inside its words. */
 export const deriveUnbroken = (view: WindowView, table: TokenTable): DerivedText[] => {
   if (!mayHaveBreaks(view)) return []
@@ -153,7 +120,8 @@ export const deriveUnbroken = (view: WindowView, table: TokenTable): DerivedText
   for (let b = 0; b < breaks.length; b += 2) {
     if (isTelling(window, breaks, b, table)) places.push(breaks[b] as number)
   }
-  return stretchesAround(places, view.end, 1).map(([start, end]) =>
-    withoutBreaks(view, breaks, start, end),
-  )
+  return stretchesAround(places, view.end, 1).map(([from, to]) => {
+    const { text, offsets } = withoutSpans(view, breaks, from, to)
+    return { via: 'broken_words', text, offsets, start: 0, end: 0 }
+  })
 }
