@@ -167,8 +167,8 @@ const ROWS: readonly Row[] = [
     (of) => {
       delete of.extProc.grpc_service.retry_policy
     },
-    /while a processor is restarted/,
-    /num_retries: 4/,
+    /does not keep what it sends to a processor/,
+    /grpc_service\.retry_policy: \{\}/,
   ],
   [
     'a Lua filter behind ours',
@@ -475,6 +475,15 @@ const ROWS: readonly Row[] = [
     },
     /at most 1,024 calls/,
     /max_requests: 1000000/,
+  ],
+  [
+    'no retries in the cluster of processors',
+    (of) => {
+      delete Object.values<Json>(of.cluster('ext_proc').typed_extension_protocol_options)[0]
+        .retry_policy
+    },
+    /while a processor is restarted/,
+    /Add the retry_policy of the cluster/,
   ],
   [
     'no keepalive',

@@ -55,7 +55,31 @@ export function checkProcessorCluster(
       'at most 1,024 calls can be in flight: each holds a stream for as long as its response lasts',
       'Set circuit_breakers.thresholds: [{ max_connections: 1000000, max_pending_requests: 1000000, max_requests: 1000000 }].',
     )
-  return [...found, ...checkTls(check, cluster)]
+  return [...found, ...checkRetries(check, config, all), ...checkTls(check, cluster)]
+}
+
+/**
+ * Envoy applies the policy of the cluster, or else that of the filter. Without a policy in the filter, which may be empty, it does not
+ * keep what it would have to send again.
+ */
+function checkRetries(check: string, config: Message, cluster: readonly Message[]): CheckResult[] {
+  const retries = (policy: unknown): boolean => Number(at(policy, 'num_retries') ?? 0) > 0
+  const inFilter = at(config, 'grpc_service', 'retry_policy')
+  const isInCluster = cluster.some((one) => retries(one['retry_policy']))
+  if (isInCluster ? inFilter !== undefined : retries(inFilter)) return []
+  return [
+    isInCluster
+      ? warning(
+          check,
+          'Envoy does not keep what it sends to a processor, so it cannot send it to another one',
+          'Set grpc_service.retry_policy: {} in the filter.',
+        )
+      : warning(
+          check,
+          'calls are refused while a processor is restarted',
+          'Add the retry_policy of the cluster that agw envoy-config prints, and grpc_service.retry_policy: {} in the filter.',
+        ),
+  ]
 }
 
 function checkTls(check: string, cluster: Message): CheckResult[] {

@@ -54,12 +54,6 @@ export function checkProcessor({ config, filters, index, listener }: Gateway): C
       'responses of other filters cannot be distinguished from those of APIs: a redirect to a sign-in page is withheld, and the activity log attributes it to the API',
       'Set response_attributes: [response.code_details].',
     )
-  const retries = at(config, 'grpc_service', 'retry_policy')
-  if (Number(at(retries, 'num_retries') ?? 0) === 0)
-    warn(
-      'calls are refused while a processor is restarted',
-      'Set grpc_service.retry_policy: { retry_on: "connect-failure,refused-stream,unavailable,reset", num_retries: 4 }.',
-    )
   return found
 }
 
