@@ -1,4 +1,5 @@
 import { answerPings } from '../../core/answer-pings.ts'
+import { lowerProcessShare } from '../process/lower-process-share.ts'
 import { runReceiver } from './run-receiver.ts'
 
 // The title distinguishes this process from processors, for tools that select them by command line.
@@ -6,6 +7,8 @@ process.title = 'agw-access-log'
 // Sockets of this process are accessible only to its own user.
 process.umask(0o077)
 answerPings()
+// It works in bursts of some milliseconds ten times a second, which no call should wait for.
+lowerProcessShare()
 
 runReceiver(process.env).catch((error: unknown) => {
   process.stderr.write(
