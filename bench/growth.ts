@@ -149,8 +149,11 @@ async function benchGrowth(): Promise<void> {
   const subjects: Product[] = []
   let redis: RedisClient | null = null
   try {
-    const start = async (name: string, patterns?: readonly string[]): Promise<Product> => {
-      const product = await startProduct(name, fromRoot(), port, ROWS, patterns)
+    const start = async (
+      name: string,
+      custom_patterns: readonly string[] = [],
+    ): Promise<Product> => {
+      const product = await startProduct(name, fromRoot(), port, ROWS, { custom_patterns })
       subjects.push(product)
       return product
     }

@@ -31,13 +31,12 @@ export async function measureCpu(
 ): Promise<ReadonlyMap<string, readonly CpuSample[]>> {
   const samples = new Map<string, CpuSample[]>(subjects.map(({ name }) => [name, []]))
   const warm_up = Math.ceil(WARM_UP_CALLS / (row.one_in ?? 1))
-  for (const subject of subjects) await run(load, subject, row, warm_up)
+  for (const subject of subjects) await runLoad(load, subject, row, { calls: warm_up })
   for (let round = 0; round < rounds; round++) {
     for (const subject of rotate(subjects, round)) {
       const pids = subject.pids()
       const before = cpuMicros(pids)
-      const { took_ms, failed } = await run(load, subject, row, calls)
-      if (failed > 0) throw new Error(`${subject.name}: ${failed} of ${calls} calls failed`)
+      const { took_ms } = await runLoad(load, subject, row, { calls })
       await new Promise((settled) => setTimeout(settled, SETTLE_MS))
       const after = cpuMicros(pids)
       const spent = ROLES.map(
@@ -53,15 +52,18 @@ export async function measureCpu(
   return samples
 }
 
-async function run(
+/** @throws (rejects) when a call failed */
+export async function runLoad(
   load: ChildProcess,
   subject: Subject,
   row: Row,
-  calls: number,
+  { calls, connections = CONNECTIONS }: { readonly calls: number; readonly connections?: number },
 ): Promise<LoadResult> {
   const request = requestOf(subject, row)
-  load.send({ port: subject.port, connections: CONNECTIONS, calls, request })
+  load.send({ port: subject.port, connections, calls, request })
   const [result] = (await once(load, 'message')) as [LoadResult]
+  if (result.failed > 0)
+    throw new Error(`${subject.name}: ${result.failed} of ${calls} calls failed`)
   return result
 }
 

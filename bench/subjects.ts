@@ -47,15 +47,28 @@ export interface Subject {
   readonly stop: () => Promise<void>
 }
 
+/** What is measured in addition. */
+export interface Besides {
+  /** The folder of another checkout. */
+  readonly beside?: string | undefined
+  /** The number of threads of Envoy in one more product. */
+  readonly threads?: string | undefined
+}
+
 /** Plain Envoy, Envoy with a processor that only answers, and the product, as `agw start` runs it. */
 export async function startSubjects(
   upstream_port: number,
   rows: readonly Row[],
-  beside: string | null = null,
+  { beside, threads }: Besides = {},
 ): Promise<readonly Subject[]> {
   const subjects = [await plainEnvoy(upstream_port), await answeringProcessor(upstream_port)]
   subjects.push(await startProduct('the product', fromRoot(), upstream_port, rows))
-  if (beside !== null) subjects.push(await startProduct('beside', beside, upstream_port, rows))
+  if (beside !== undefined) subjects.push(await startProduct('beside', beside, upstream_port, rows))
+  if (threads !== undefined) {
+    const more = { env: { AGW_ENVOY_CONCURRENCY: threads } }
+    const name = `threads of Envoy: ${threads}`
+    subjects.push(await startProduct(name, fromRoot(), upstream_port, rows, more))
+  }
   return subjects
 }
 
@@ -104,13 +117,19 @@ export interface Product extends Subject {
   readonly folder: string
 }
 
+export interface ProductOptions {
+  /** Of each scope. */
+  readonly custom_patterns?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Another checkout may be older, so it is started by its launcher and set up by its admin API, which change little. */
 export async function startProduct(
   name: string,
   root: string,
   upstream_port: number,
   rows: readonly Row[],
-  custom_patterns: readonly string[] = [],
+  { custom_patterns = [], env = {} }: ProductOptions = {},
 ): Promise<Product> {
   const folder = tempFolder('whole')
   const [port, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
@@ -125,6 +144,7 @@ export async function startProduct(
       AGW_DATA_DIR: folder,
       AGW_EXT_PROC_WORKERS: '1',
       AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -12,9 +12,10 @@ import { ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
  * CPU time per call of every process that the product runs, as `agw start` runs it: Envoy, ext-proc, the receiver of the
  * access log, admin, the store and the launcher, next to plain Envoy and Envoy with a processor that only answers.
  *
- *   npm run bench -- whole [--beside DIR] [--rounds N] [--calls N] [--large] [--record]
+ *   npm run bench -- whole [--beside DIR] [--threads N] [--rounds N] [--calls N] [--large] [--record]
  *
- * `--beside` names another checkout that is built, which is measured in the same rounds. `--large` adds large bodies and event streams.
+ * `--beside` names another checkout that is built, which is measured in the same rounds, `--threads` one more product whose Envoy has
+ * that many worker threads. `--large` adds large bodies and event streams.
  * bench/budget.json has a budget for each stage, as a multiple of plain Envoy in the same run; a stage that needs 15 % more is shown in red,
  * and the exit code is 1. `--record` replaces the budgets of the rows that were measured.
  */
@@ -39,6 +40,7 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
   const { values } = parseArgs({
     options: {
       beside: { type: 'string' },
+      threads: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       calls: { type: 'string', default: '4000' },
       large: { type: 'boolean', default: false },
@@ -51,8 +53,8 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
   const load = fork(fromRoot('dist', 'bench/load.js'))
   let subjects: readonly Subject[] = []
   try {
-    const beside = values.beside === undefined ? null : resolve(values.beside)
-    subjects = await startSubjects(port, rows, beside)
+    const beside = values.beside === undefined ? undefined : resolve(values.beside)
+    subjects = await startSubjects(port, rows, { beside, threads: values.threads })
     for (const row of rows) {
       const calls = Math.ceil(Number(values.calls) / (row.one_in ?? 1))
       const plan = { load, rounds: Number(values.rounds), calls }

@@ -238,7 +238,7 @@ export const SETTINGS = {
   envoyConcurrency: withDefault(
     'AGW_ENVOY_CONCURRENCY',
     kinds.integer(1, 256),
-    // About half of the CPU time of a call is Envoy's. With more threads it reads and writes less per wake-up.
+    // More than half of the CPU time of a call is Envoy's. With more threads it reads and writes less per wake-up.
     () => String(Math.ceil(availableParallelism() / 2)),
     'Number of worker threads of the Envoy that agw start runs (its --concurrency).',
     { shown_default: 'half of the cores, rounded up' },
