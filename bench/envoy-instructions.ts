@@ -53,7 +53,8 @@ async function benchInstructions(print: (line: string) => void): Promise<void> {
         for (let round = 0; round < Number(values.rounds); round++) {
           await control(product, '--zero')
           const calls = Number(values.calls)
-          await runLoad(load, product, row, { connections: CONNECTIONS, calls })
+          const { failed } = await runLoad(load, product, row, { connections: CONNECTIONS, calls })
+          if (failed > 0) throw new Error(`${failed} of ${calls} calls failed`)
           await control(product, '--dump')
           counts.push(takeTotal(folder) / calls)
         }

@@ -31,12 +31,14 @@ export async function measureCpu(
 ): Promise<ReadonlyMap<string, readonly CpuSample[]>> {
   const samples = new Map<string, CpuSample[]>(subjects.map(({ name }) => [name, []]))
   const warm_up = Math.ceil(WARM_UP_CALLS / (row.one_in ?? 1))
+  // The first calls may be refused: scans wait for custom patterns, and a limited number of calls waits.
   for (const subject of subjects) await runLoad(load, subject, row, { calls: warm_up })
   for (let round = 0; round < rounds; round++) {
     for (const subject of rotate(subjects, round)) {
       const pids = subject.pids()
       const before = cpuMicros(pids)
-      const { took_ms } = await runLoad(load, subject, row, { calls })
+      const { took_ms, failed } = await runLoad(load, subject, row, { calls })
+      if (failed > 0) throw new Error(`${subject.name}: ${failed} of ${calls} calls failed`)
       await new Promise((settled) => setTimeout(settled, SETTLE_MS))
       const after = cpuMicros(pids)
       const spent = ROLES.map(
@@ -52,7 +54,7 @@ export async function measureCpu(
   return samples
 }
 
-/** @throws (rejects) when a call failed */
+/** Calls in a closed loop. */
 export async function runLoad(
   load: ChildProcess,
   subject: Subject,
@@ -62,8 +64,6 @@ export async function runLoad(
   const request = requestOf(subject, row)
   load.send({ port: subject.port, connections, calls, request })
   const [result] = (await once(load, 'message')) as [LoadResult]
-  if (result.failed > 0)
-    throw new Error(`${subject.name}: ${result.failed} of ${calls} calls failed`)
   return result
 }
 

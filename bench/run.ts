@@ -10,4 +10,6 @@ if (!/^[a-z-]+$/.test(name) || !existsSync(file)) {
   process.exit(2)
 }
 process.argv = [process.argv[0] ?? 'node', file, ...rest]
+// Each process that a bench starts is ended by a listener of its own.
+process.setMaxListeners(0)
 await import(pathToFileURL(file).href)
