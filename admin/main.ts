@@ -2,7 +2,6 @@ import { answerPings } from '../core/answer-pings.ts'
 import { readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import { startGate } from './gate/start-gate.ts'
-import { startPatiently } from './gate/start-patiently.ts'
 import type { RunningAdmin } from './server/running-admin.ts'
 
 /** Connections that are still open after this time are closed. */
@@ -26,11 +25,9 @@ try {
   const { redisUrl, encryptionKey } = settings
   if (redisUrl === null || encryptionKey === null)
     throw new Error('the settings have not been validated')
-  const given = { ...settings, redisUrl, encryptionKey }
-  const showToken = (token: string): void => {
+  const admin = await startGate({ ...settings, redisUrl, encryptionKey }, log, (token) => {
     process.stdout.write(`Admin token (shown only once): ${token}\n`)
-  }
-  const admin = await startPatiently(() => startGate(given, log, showToken), log)
+  })
   // The launcher says this once for all its children.
   if (process.send === undefined)
     for (const notice of unknownSettings(process.env)) log.warn(notice)

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { fromRoot } from '../../core/root.ts'
 import { runDelay_ms } from './run-delay.ts'
+import { startPatiently } from './start-patiently.ts'
 
 /** Unix sockets on which the thread serves what came to a listener. */
 export type ApiSockets = Readonly<Record<'api' | 'envoy', string>>
@@ -46,7 +47,9 @@ export interface ApiThread {
  */
 export async function runApiThread(parts: ApiThreadParts): Promise<ApiThread> {
   let isStopping = false
-  let running = await start(parts)
+  const noteFailure = (error: string): void =>
+    parts.log.error({ error }, 'the API thread could not be started')
+  let running = await startPatiently(() => start(parts), noteFailure)
   const watch = (thread: Running): void => {
     void thread.ended.then(async (error) => {
       if (isStopping) return
@@ -55,7 +58,7 @@ export async function runApiThread(parts: ApiThreadParts): Promise<ApiThread> {
         await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS))
         if (isStopping) return
         const replacement = await start(parts).catch((cause: Error) => {
-          parts.log.error({ error: cause.message }, 'the API thread could not be started')
+          noteFailure(cause.message)
           return null
         })
         if (replacement === null) continue

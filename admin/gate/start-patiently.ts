@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import { COMMAND_TIMED_OUT } from '../../core/redis/store-client.ts'
 
 const ATTEMPTS = 3
 
@@ -8,15 +8,16 @@ const ATTEMPTS = 3
  */
 export async function startPatiently<T>(
   start: () => Promise<T>,
-  log: Pick<Logger, 'warn'>,
+  onFailure: (message: string) => void,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start()
     } catch (error) {
+      // From another thread, of which only the message comes.
       const message = error instanceof Error ? error.message : String(error)
-      if (attempt === ATTEMPTS || !message.includes('Command timed out')) throw error
-      log.warn('the store did not answer in time; the admin service tries again to start')
+      if (attempt === ATTEMPTS || !message.includes(COMMAND_TIMED_OUT)) throw error
+      onFailure(message)
     }
   }
 }

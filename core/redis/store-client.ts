@@ -3,6 +3,9 @@ import { type Command, Redis, type RedisOptions } from 'ioredis'
 /** Replies have the same form whatever protocol version the server uses. */
 export type StoreClientOptions = Omit<RedisOptions, 'replyMapping'>
 
+/** Message of the error of a command without a reply in time, the same as the library's. */
+export const COMMAND_TIMED_OUT = 'Command timed out'
+
 /** Members of the library that `StoreClient` uses although they are not in its types; there are no settings for them. */
 interface Internals {
   readonly stream: NodeJS.EventEmitter & { destroy(error: Error): void }
@@ -129,7 +132,7 @@ export class StoreClient extends Redis {
 function limitWait(command: TimedCommand, limit_ms: number): void {
   if (command.isSettled || command._commandTimeoutTimer !== undefined) return
   command._commandTimeoutTimer = afterLastLook(limit_ms, () => {
-    if (!command.isSettled) command.reject(new Error('Command timed out'))
+    if (!command.isSettled) command.reject(new Error(COMMAND_TIMED_OUT))
   })
 }
 

@@ -6,7 +6,9 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { mintKey } from '../../core/api-key.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { fromRoot } from '../../core/root.ts'
+import { startRelay } from '../kit/start-relay.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 
@@ -99,6 +101,47 @@ test('run alone without a token it makes one, and shows it once', async () => {
   assert.equal((await fetch(other, { headers })).status, 200)
   second.child.kill('SIGTERM')
   await second.exited
+  await own.stop()
+})
+
+/** Of some 150 pieces that a start exchanges with the store; the connections of the API thread are ready by then. */
+const SLOW_FROM_PIECE = 60
+/** Longer than a command may take. */
+const SLOW_MS = 1_500
+
+test('a store that does not answer in time is asked again, and nothing of the first attempt is left', async () => {
+  const own = await startValkey()
+  let pieces = 0
+  let fast_ms = 0
+  const relay = await startRelay(own.url, () => {
+    if (++pieces === SLOW_FROM_PIECE) fast_ms = performance.now() + SLOW_MS
+    return fast_ms - performance.now()
+  })
+  const service = start({ ...settings(), REDIS_URL: relay.url })
+  const port = await service.ready
+  assert.ok(port, service.output())
+  assert.match(service.output(), /the API thread could not be started/)
+  assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+  const redis = connectRedis(own.url, { name: 'kit', role: 'queue' })
+  const connections = async (): Promise<string[]> =>
+    [...String(await redis.client('LIST')).matchAll(/ name=(admin-\S*)/g)]
+      .map(([, name = '']) => name.replace(/[0-9a-f]{12}/, 'ID'))
+      .sort()
+  const expected = [
+    'admin-ID',
+    'admin-ID-outbox',
+    'admin-ID-sub',
+    'admin-kills-ID',
+    'admin-kills-ID-sub',
+  ]
+  await until('one service is connected', async () => {
+    const names = await connections()
+    return names.join() === expected.join() ? names : null
+  }).catch(async () => assert.deepEqual(await connections(), expected))
+  redis.disconnect()
+  service.child.kill('SIGTERM')
+  assert.equal(await service.exited, 0)
+  await relay.stop()
   await own.stop()
 })
 

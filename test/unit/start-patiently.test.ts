@@ -4,14 +4,14 @@ import { startPatiently } from '../../admin/gate/start-patiently.ts'
 
 /** Fails with the messages, one after the other, and then starts. */
 function starting(messages: readonly string[]) {
-  const warnings: unknown[] = []
+  const warnings: string[] = []
   let attempts = 0
   const start = async (): Promise<number> => {
     const message = messages[attempts++]
     if (message !== undefined) throw new Error(message)
     return attempts
   }
-  const started = startPatiently(start, { warn: (text: unknown) => void warnings.push(text) })
+  const started = startPatiently(start, (text) => void warnings.push(text))
   return { started, warnings, attempts: () => attempts }
 }
 
