@@ -1,5 +1,4 @@
-import { execFile, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
@@ -8,11 +7,13 @@ import { fromRoot } from '../core/root.ts'
 import { readSettings } from '../core/settings.ts'
 import { tempFolder } from '../test/kit/temp-folder.ts'
 import { runLoad } from './measure-cpu.ts'
+import { GET_ALL_ON, POST_ALL_ON } from './rows.ts'
+import { startLoad } from './start-load.ts'
 import { type Product, type Row, startProduct } from './subjects.ts'
 
 /**
- * How many instructions Envoy executes per call, counted by callgrind: unlike times, equal on every machine to about 0.3 %, so one
- * setting of Envoy can be compared with another. Needs valgrind.
+ * How many instructions Envoy executes per call, counted by callgrind: unlike times, repeated within 0.5 %, so one setting of Envoy can be
+ * compared with another. Needs valgrind.
  *
  *   npm run bench -- envoy-instructions [--beside DIR] [--calls N] [--rounds N]
  *
@@ -21,10 +22,7 @@ import { type Product, type Row, startProduct } from './subjects.ts'
 
 const CONNECTIONS = 4
 const WARM_UP_CALLS = 500
-const ROWS: readonly Row[] = [
-  { name: 'GET, all on', body_bytes: 0, scans: true, limits: true },
-  { name: 'POST 2 kB, all on', body_bytes: 2_048, scans: true, limits: true },
-]
+const ROWS: readonly Row[] = [GET_ALL_ON, POST_ALL_ON]
 const run = promisify(execFile)
 
 async function benchInstructions(print: (line: string) => void): Promise<void> {
@@ -38,15 +36,14 @@ async function benchInstructions(print: (line: string) => void): Promise<void> {
   const folder = tempFolder('callgrind')
   process.env['ENVOY_BIN'] = await wrapper(folder)
   process.env['AGW_ENVOY_CONCURRENCY'] = '1'
-  const upstream = fork(fromRoot('dist', 'bench/upstream.js'))
-  const [{ port }] = (await once(upstream, 'message')) as [{ port: number }]
-  const load = fork(fromRoot('dist', 'bench/load.js'))
+  const { load, upstream_port, stop: stopLoad } = await startLoad()
   const roots = new Map([['the product', fromRoot()]])
   if (values.beside !== undefined) roots.set('beside', resolve(values.beside))
+  let product: Product | null = null
   try {
     print('| | | instructions per call |\n|---|---|---|')
     for (const [name, root] of roots) {
-      const product = await startProduct(name, root, port, ROWS)
+      product = await startProduct(name, root, upstream_port, ROWS)
       for (const row of ROWS) {
         await runLoad(load, product, row, { connections: CONNECTIONS, calls: WARM_UP_CALLS })
         const counts: number[] = []
@@ -61,10 +58,11 @@ async function benchInstructions(print: (line: string) => void): Promise<void> {
         print(`| ${name} | ${row.name} | ${counts.map((one) => one.toFixed(0)).join(', ')} |`)
       }
       await product.stop()
+      product = null
     }
   } finally {
-    upstream.kill('SIGTERM')
-    load.kill('SIGTERM')
+    await product?.stop()
+    stopLoad()
   }
 }
 

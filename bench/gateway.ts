@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashKey, lastFour, mintKey } from '../core/api-key.ts'
 import { EXT_PROC_NODE_ARGS } from '../core/ext-proc-node-args.ts'
 import { SCOPE_DEFAULTS } from '../core/model.ts'
 import { commit } from '../core/change/commit.ts'
+import { processStat } from '../core/process-stat.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { fromRoot } from '../core/root.ts'
@@ -17,14 +17,13 @@ import { startValkey } from '../test/kit/start-valkey.ts'
 import { tempFolder } from '../test/kit/temp-folder.ts'
 import { startPlainEnvoy } from './start-plain-envoy.ts'
 import type { LoadResult } from './load.ts'
+import { askLoad, startLoad } from './start-load.ts'
 
 const ROUNDS = 5
 const CALLS = 4_000
 const WARM_UP_CALLS = 12_000
 const CONNECTIONS = 16
 const BODY_BYTES = 2_048
-/** The unit of utime and stime in /proc on every Linux that Node runs on. */
-const TICKS_PER_S = 100
 
 interface Setup {
   readonly name: string
@@ -66,12 +65,7 @@ async function benchGateway(print: (line: string) => void): Promise<void> {
     const [message] = (await once(child, 'message')) as [unknown]
     return [child, message]
   }
-  const [, upstream] = await startChild('bench/upstream.js', {})
-  const { port } = upstream as { port: number }
-  const load = fork(fromRoot('dist', 'bench/load.js'), {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  children.push(load)
+  const { load, upstream_port: port, stop: stopLoad } = await startLoad()
   const folder = tempFolder('bench')
   const valkey = await startValkey()
   const product = await startProduct(valkey.url, folder, port, startChild)
@@ -118,6 +112,7 @@ async function benchGateway(print: (line: string) => void): Promise<void> {
   } finally {
     for (const stop of stops) await stop()
     for (const child of children) child.kill('SIGTERM')
+    stopLoad()
     await valkey.stop()
   }
 }
@@ -292,17 +287,12 @@ async function runLoad(
     body_bytes === 0
       ? `GET ${path} HTTP/1.1\r\nhost: bench\r\n${headers}\r\n`
       : `POST ${path} HTTP/1.1\r\nhost: bench\r\n${headers}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-  load.send({ port, connections: CONNECTIONS, calls, request })
-  const [result] = (await once(load, 'message')) as [LoadResult]
-  return result
+  return await askLoad(load, { port, connections: CONNECTIONS, calls, request })
 }
 
-/** User and system time of a process so far; the fields after the name, which may hold spaces, of /proc/PID/stat. */
-function cpuSeconds(pid: number | null): number {
-  if (pid === null) return 0
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
-}
+/** User and system time of a process so far. */
+const cpuSeconds = (pid: number | null): number =>
+  pid === null ? 0 : (processStat(pid)?.cpu_us ?? 0) / 1e6
 
 function report(
   body_bytes: number,

@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { dataDirAt } from '../cli/launcher/data-dir.ts'
@@ -13,6 +11,8 @@ import { until } from '../test/kit/until.ts'
 import { fillActivity } from './fill-activity.ts'
 import { agentTemplate, fillAgents } from './fill-agents.ts'
 import { measureCpu, medianOf } from './measure-cpu.ts'
+import { GET_ALL_ON, POST_ALL_ON } from './rows.ts'
+import { startLoad } from './start-load.ts'
 import { cpuMicros, type Product, type Role, ROLES, type Row, startProduct } from './subjects.ts'
 
 /**
@@ -46,10 +46,7 @@ const CATCH_UP_LIMIT_MS = 600_000
 const IDLE_SHARE = 0.05
 const IDLE_SECONDS = 5
 
-const ROWS: readonly Row[] = [
-  { name: 'GET, all on', body_bytes: 0, scans: true, limits: true },
-  { name: 'POST 2 kB, all on', body_bytes: 2_048, scans: true, limits: true },
-]
+const ROWS: readonly Row[] = [GET_ALL_ON, POST_ALL_ON]
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const organizationAt = (i: number): string =>
@@ -143,9 +140,7 @@ async function isIdle(product: Product): Promise<boolean> {
 }
 
 async function benchGrowth(): Promise<void> {
-  const upstream = fork(fromRoot('dist', 'bench/upstream.js'))
-  const [{ port }] = (await once(upstream, 'message')) as [{ port: number }]
-  const load = fork(fromRoot('dist', 'bench/load.js'))
+  const { load, upstream_port, stop: stopLoad } = await startLoad()
   const subjects: Product[] = []
   let redis: RedisClient | null = null
   try {
@@ -153,7 +148,7 @@ async function benchGrowth(): Promise<void> {
       name: string,
       custom_patterns: readonly string[] = [],
     ): Promise<Product> => {
-      const product = await startProduct(name, fromRoot(), port, ROWS, { custom_patterns })
+      const product = await startProduct(name, fromRoot(), upstream_port, ROWS, { custom_patterns })
       subjects.push(product)
       return product
     }
@@ -170,8 +165,7 @@ async function benchGrowth(): Promise<void> {
   } finally {
     redis?.disconnect()
     for (const { stop } of subjects) await stop()
-    upstream.kill('SIGTERM')
-    load.kill('SIGTERM')
+    stopLoad()
   }
 
   async function report(row: Row): Promise<void> {

@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { fromRoot } from '../core/root.ts'
-import type { LoadResult } from './load.ts'
+import type { LoadOrder, LoadResult } from './load.ts'
 import { requestOf } from './request-of.ts'
+import { GET_UNCHECKED, POST_ALL_ON } from './rows.ts'
+import { askLoad, startLoad } from './start-load.ts'
 import { type Row, startSubjects, type Subject } from './subjects.ts'
 
 /**
@@ -21,10 +21,7 @@ const PACED_CONNECTIONS = 128
 const SHARES = [0.1, 0.5, 0.8]
 const PERCENTILES = [0.5, 0.99, 0.999]
 
-const ROWS: readonly Row[] = [
-  { name: 'POST 2 kB, all on', body_bytes: 2_048, scans: true, limits: true },
-  { name: 'GET, scan off, no limit', body_bytes: 0, scans: false, limits: false },
-]
+const ROWS: readonly Row[] = [POST_ALL_ON, GET_UNCHECKED]
 
 async function benchLatency(print: (line: string) => void): Promise<void> {
   const { values } = parseArgs({
@@ -33,12 +30,10 @@ async function benchLatency(print: (line: string) => void): Promise<void> {
       seconds: { type: 'string', default: '4' },
     },
   })
-  const upstream = fork(fromRoot('dist', 'bench/upstream.js'))
-  const [{ port }] = (await once(upstream, 'message')) as [{ port: number }]
-  const load = fork(fromRoot('dist', 'bench/load.js'))
+  const { load, upstream_port, stop: stopLoad } = await startLoad()
   let subjects: readonly Subject[] = []
   try {
-    subjects = await startSubjects(port, ROWS)
+    subjects = await startSubjects(upstream_port, ROWS)
     for (const row of ROWS) {
       const saturation = await saturationOf(load, subjects, row)
       print(`\n${row.name}: saturated at ${saturation.toFixed(0)} calls/s; ms`)
@@ -57,14 +52,12 @@ async function benchLatency(print: (line: string) => void): Promise<void> {
     }
   } finally {
     for (const { stop } of subjects) await stop()
-    upstream.kill('SIGTERM')
-    load.kill('SIGTERM')
+    stopLoad()
   }
 }
 
-async function ask(load: ChildProcess, order: object): Promise<LoadResult> {
-  load.send(order)
-  const [result] = (await once(load, 'message')) as [LoadResult]
+async function ask(load: ChildProcess, order: LoadOrder): Promise<LoadResult> {
+  const result = await askLoad(load, order)
   if (result.failed > 0) throw new Error(`${result.failed} calls failed`)
   return result
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-interface LoadOrder {
+export interface LoadOrder {
   readonly port: number
   readonly connections: number
   readonly calls: number

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import type { LoadResult } from './load.ts'
 import { requestOf } from './request-of.ts'
 import { rotate } from './rotate.ts'
+import { askLoad } from './start-load.ts'
 import { cpuMicros, type Role, ROLES, type Row, type Subject } from './subjects.ts'
 
 const CONNECTIONS = 32
@@ -62,9 +62,7 @@ export async function runLoad(
   { calls, connections = CONNECTIONS }: { readonly calls: number; readonly connections?: number },
 ): Promise<LoadResult> {
   const request = requestOf(subject, row)
-  load.send({ port: subject.port, connections, calls, request })
-  const [result] = (await once(load, 'message')) as [LoadResult]
-  return result
+  return await askLoad(load, { port: subject.port, connections, calls, request })
 }
 
 export function medianOf(

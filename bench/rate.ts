@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { readFileSync } from 'node:fs'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
+import { processStat } from '../core/process-stat.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openCall } from '../test/kit/open-call.ts'
 import { startFleet } from '../test/kit/start-fleet.ts'
@@ -123,9 +123,9 @@ async function cost(fleet: Awaited<ReturnType<typeof startFleet>>): Promise<void
     await run(500)
     const since = (await fleet.redis.xrevrange(LOG, '+', '-', 'COUNT', 1))[0]?.[0] ?? '0-0'
     const pids = [fleet.edges[0]?.pid() ?? 0, fleet.valkey.pid()]
-    const before = pids.map(cpuTicks)
+    const before = pids.map(cpuMicros)
     const took = await run(CALLS)
-    const us = pids.map((pid, i) => ((cpuTicks(pid) - (before[i] ?? 0)) * 10_000) / CALLS)
+    const us = pids.map((pid, i) => (cpuMicros(pid) - (before[i] ?? 0)) / CALLS)
     process.stdout.write(
       `limit ${requests_per_minute}: CPU per call ext-proc ${us[0]?.toFixed(1)} µs, store ${us[1]?.toFixed(1)} µs; ` +
         `call ${distribution(took)}\n`,
@@ -154,8 +154,5 @@ async function told(
   )
 }
 
-/** User and system time of a process in hundredths of a second (Linux). */
-function cpuTicks(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return Number(fields[11]) + Number(fields[12])
-}
+/** User and system time of a process so far. */
+const cpuMicros = (pid: number): number => processStat(pid)?.cpu_us ?? 0

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { processStat } from '../core/process-stat.ts'
 import { fromRoot } from '../core/root.ts'
 import { freePort } from '../test/kit/free-port.ts'
 import { type Operator, operatorAt } from '../test/kit/operator.ts'
@@ -16,9 +17,6 @@ const START_LIMIT_MS = 60_000
 const LOG_SHOWN = 4_000
 /** Above what any round reaches in its minute. */
 const RATE_PER_MINUTE = 10_000_000
-
-/** The unit of utime and stime in /proc on every Linux that Node runs on. */
-const TICKS_PER_S = 100
 
 export const ROLES = ['Envoy', 'ext-proc', 'access log', 'admin', 'store', 'launcher'] as const
 export type Role = (typeof ROLES)[number]
@@ -215,8 +213,8 @@ function rolesBelow(root: number): ReadonlyMap<number, Role> {
   const roles = new Map<number, Role>()
   for (const name of readdirSync('/proc')) {
     const pid = Number(name)
-    const stat = Number.isInteger(pid) ? read(`/proc/${pid}/stat`) : ''
-    if (stat !== '') parents.set(pid, Number(afterName(stat)[1]))
+    const stat = Number.isInteger(pid) ? processStat(pid) : null
+    if (stat !== null) parents.set(pid, stat.parent)
   }
   for (const pid of parents.keys()) {
     let at = pid
@@ -237,16 +235,10 @@ function read(file: string): string {
   }
 }
 
-/** The fields of /proc/PID/stat after the name, which may hold spaces. */
-const afterName = (stat: string): readonly string[] => stat.split(') ').at(-1)?.split(' ') ?? []
-
 /** µs of CPU time that the processes of each role have used. */
 export function cpuMicros(pids: ReadonlyMap<number, Role>): Map<Role, number> {
   const sums = new Map<Role, number>()
-  for (const [pid, role] of pids) {
-    const fields = afterName(read(`/proc/${pid}/stat`))
-    const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
-    sums.set(role, (sums.get(role) ?? 0) + (ticks / TICKS_PER_S) * 1e6)
-  }
+  for (const [pid, role] of pids)
+    sums.set(role, (sums.get(role) ?? 0) + (processStat(pid)?.cpu_us ?? 0))
   return sums
 }

@@ -1,11 +1,11 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { fromRoot } from '../core/root.ts'
 import { type Budget, exceededBudget } from './exceeded-budget.ts'
 import { type CpuSample, measureCpu, medianOf, type Plan } from './measure-cpu.ts'
+import { GET_ALL_ON, GET_UNCHECKED, POST_ALL_ON, POST_UNCHECKED } from './rows.ts'
+import { startLoad } from './start-load.ts'
 import { ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
 
 /**
@@ -20,15 +20,9 @@ import { ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
  * and the exit code is 1. `--record` replaces the budgets of the rows that were measured.
  */
 
-const BODY_BYTES = 2_048
 const BUDGET_FILE = fromRoot('bench', 'budget.json')
 
-const ROWS: readonly Row[] = [
-  { name: 'GET, all on', body_bytes: 0, scans: true, limits: true },
-  { name: 'POST 2 kB, all on', body_bytes: BODY_BYTES, scans: true, limits: true },
-  { name: 'POST 2 kB, scan off, no limit', body_bytes: BODY_BYTES, scans: false, limits: false },
-  { name: 'GET, scan off, no limit', body_bytes: 0, scans: false, limits: false },
-]
+const ROWS: readonly Row[] = [GET_ALL_ON, POST_ALL_ON, POST_UNCHECKED, GET_UNCHECKED]
 const LARGE_ROWS: readonly Row[] = [
   { name: 'POST 64 kB, all on', body_bytes: 65_536, scans: true, limits: true, one_in: 4 },
   { name: 'POST 1 MiB, all on', body_bytes: 1_048_576, scans: true, limits: true, one_in: 40 },
@@ -48,13 +42,11 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
     },
   })
   const rows = values.large ? [...ROWS, ...LARGE_ROWS] : ROWS
-  const upstream = fork(fromRoot('dist', 'bench/upstream.js'))
-  const [{ port }] = (await once(upstream, 'message')) as [{ port: number }]
-  const load = fork(fromRoot('dist', 'bench/load.js'))
+  const { load, upstream_port, stop: stopLoad } = await startLoad()
   let subjects: readonly Subject[] = []
   try {
     const beside = values.beside === undefined ? undefined : resolve(values.beside)
-    subjects = await startSubjects(port, rows, { beside, threads: values.threads })
+    subjects = await startSubjects(upstream_port, rows, { beside, threads: values.threads })
     for (const row of rows) {
       const calls = Math.ceil(Number(values.calls) / (row.one_in ?? 1))
       const plan = { load, rounds: Number(values.rounds), calls }
@@ -66,8 +58,7 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
     }
   } finally {
     for (const { stop } of subjects) await stop()
-    upstream.kill('SIGTERM')
-    load.kill('SIGTERM')
+    stopLoad()
   }
 }
 

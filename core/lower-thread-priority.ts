@@ -7,7 +7,7 @@ const STEPS = 10
  * Lowers the priority of the calling thread. Relative to what it has: without privileges a process that was started with a low
  * priority cannot raise it. On Linux the priority is that of a thread; elsewhere it would be that of the process, and stays.
  */
-export function lowerThreadPriority(): void {
+export function lowerThreadPriority(steps = STEPS): void {
   if (process.platform !== 'linux') return
-  setPriority(Math.min(getPriority() + STEPS, constants.priority.PRIORITY_LOW))
+  setPriority(Math.min(getPriority() + steps, constants.priority.PRIORITY_LOW))
 }

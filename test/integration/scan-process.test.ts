@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { processStat } from '../../core/process-stat.ts'
 import { until } from '../kit/until.ts'
 
 /** A process with a pool, and its scan process. */
@@ -24,17 +25,9 @@ async function startPool(): Promise<{ readonly owner: ChildProcess; readonly pid
   return { owner, pid }
 }
 
-/** Empty for a process that has ended, even between two calls of the system. */
-function statOf(pid: number): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  } catch {
-    return []
-  }
-}
-const parentOf = (pid: number): number => Number(statOf(pid)[1])
-const sessionOf = (pid: number): number => Number(statOf(pid)[3])
-const nicenessOf = (pid: number): number => Number(statOf(pid)[16])
+const parentOf = (pid: number): number => processStat(pid)?.parent ?? Number.NaN
+const sessionOf = (pid: number): number => processStat(pid)?.session ?? Number.NaN
+const nicenessOf = (pid: number): number => processStat(pid)?.niceness ?? Number.NaN
 
 const skip = process.platform !== 'linux' && 'processes are read from /proc'
 
@@ -58,5 +51,5 @@ test('it outlives the signals of a service manager, and ends when its owner is k
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(existsSync(`/proc/${pid}`), true)
   owner.kill('SIGKILL')
-  await until('the scan process has ended', () => statOf(pid)[0] === undefined)
+  await until('the scan process has ended', () => processStat(pid) === null)
 })
