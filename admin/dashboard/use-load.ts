@@ -42,13 +42,16 @@ export function useLoad<T>(
   })
   const wanted = useRef(path)
   wanted.current = path
+  const requests = useRef({ sent: 0, shown: 0 })
   const load = useCallback(
     async (isBackground: boolean, isFirst = false) => {
       if (path === null) return
+      const request = ++requests.current.sent
       // What is read again must have been asked for after the change that is the reason.
       const answer = isFirst ? await askOnce<T>(path) : await ask<T>('GET', path, { isBackground })
-      // The response belongs to an earlier request.
-      if (wanted.current !== path) return
+      // The response belongs to an earlier request than what is shown, or than what is wanted.
+      if (wanted.current !== path || request < requests.current.shown) return
+      requests.current.shown = request
       setState((before) =>
         answer.ok
           ? {

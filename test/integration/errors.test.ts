@@ -448,6 +448,7 @@ test('401 invalid_api_key: an expired key, from its time on', async () => {
   })
   assertRefusal(answer, 401, 'invalid_api_key')
   const [entry] = await refusalsOf(key_id)
+  assert.ok(entry, 'the refusal is listed when it has been answered')
   assert.equal(entry.agent_name, open.agent.agent_name)
   assert.equal(entry.data.key_state, 'expired')
 })
