@@ -13,6 +13,8 @@ export class DeferredSettings {
   readonly source: PatternSettings
   #compiled: CompiledInjectionSettings
   #filter: LiteralFilter | null | undefined
+  /** Resolves when the job that is to bring the filter has ended, with it or without; null while there is none. */
+  compiling: Promise<void> | null = null
 
   constructor(source: PatternSettings) {
     this.source = source

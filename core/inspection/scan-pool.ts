@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { SCOPE_DEFAULTS } from '../model.ts'
 import { type BodyFacts, type BodyQuestions, readBody } from './read-body.ts'
 import type { DeferredSettings } from './deferred-settings.ts'
@@ -26,6 +27,8 @@ const OWN_MEMORY_BYTES = 32_768
 const OVERHANG_BYTES = 4_096
 /** Maximum memory of bodies that wait for a scan process. */
 const QUEUE_BYTES = 64 * 1024 * 1024
+/** Small bodies that wait, outside of the queue, until the patterns of their settings are compiled: 32 MiB at most. */
+const COMPILE_WAITERS_MAX = 1_024
 
 export type Busy = {
   readonly kind: 'busy'
@@ -115,6 +118,9 @@ const forLoop = (): SearchBudget => SearchBudget.forLoop(INLINE_SEARCH_BYTES)
 
 class Pool implements ScanPool {
   readonly #slots: WorkerSlots
+  #compileWaiters = 0
+  /** The turn of the event loop of the last call that had waited for patterns. */
+  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(slots: WorkerSlots) {
     this.#slots = slots
@@ -127,6 +133,33 @@ class Pool implements ScanPool {
     owner: JobOwner | null = null,
   ): PooledFacts | Promise<PooledFacts> {
     const size = (body?.length ?? 0) + (questions.scan === null ? 0 : sizeOf(questions.scan))
+    const isSmall = isInline(size, questions.content_encoding)
+    const compiling = settings?.compiling ?? null
+    if (!isSmall || compiling === null || this.#compileWaiters >= COMPILE_WAITERS_MAX)
+      return this.#readOrQueue(body, questions, settings, owner, size)
+    const held = body === null ? null : pack(body).bytes
+    return this.#whenCompiled(compiling).then(() =>
+      this.#readOrQueue(held, questions, settings, owner, size),
+    )
+  }
+
+  /** The first calls of a scope would fill the queue, although most need no process once its patterns are compiled. */
+  async #whenCompiled(compiling: Promise<void>): Promise<void> {
+    this.#compileWaiters++
+    await compiling
+    // Each in a turn of its own, because all at once would stop the loop.
+    this.#lastTurn = this.#lastTurn.then(() => setImmediate())
+    await this.#lastTurn
+    this.#compileWaiters--
+  }
+
+  #readOrQueue(
+    body: Buffer | null,
+    questions: BodyQuestions,
+    settings: DeferredSettings | null,
+    owner: JobOwner | null,
+    size: number,
+  ): PooledFacts | Promise<PooledFacts> {
     if (isInline(size, questions.content_encoding) && settings?.isForProcess !== true) {
       const budget = forLoop()
       const reading = readBody(body, questions, settings?.compiled ?? null, budget)
@@ -236,8 +269,17 @@ class Pool implements ScanPool {
   ): Promise<{ readonly answer: ScanAnswer; readonly body: Buffer | null } | null> {
     const wants_filter = settings?.wantsFilter === true
     const whole: ScanJob = { ...job, settings: settings?.source ?? null, wants_filter }
-    const reply = await this.#slots.run(whole, size, owner, freed)
-    if (reply?.filter !== undefined) settings?.learn(reply.filter)
+    const running = this.#slots.run(whole, size, owner, freed).then((reply) => {
+      if (reply?.filter !== undefined) settings?.learn(reply.filter)
+      return reply
+    })
+    if (settings !== null && wants_filter && settings.compiling === null) {
+      const end = (): void => {
+        settings.compiling = null
+      }
+      settings.compiling = running.then(end, end)
+    }
+    const reply = await running
     return reply === null || reply.answer === null
       ? null
       : { answer: reply.answer, body: reply.body }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { INLINE_BYTES, openScanPool, type ScanPool } from '../../core/inspection/scan-pool.ts'
-import { fresh, input, plain, QUESTIONS } from '../kit/scan-fixture.ts'
+import { fresh, input, plain, QUESTIONS, TEXT } from '../kit/scan-fixture.ts'
 
 const failing = (limits: { timeout_ms?: number; heap_mb?: number }): ScanPool =>
   openScanPool({
@@ -29,6 +29,40 @@ describe('limits of a pool', { concurrency: true }, () => {
     ])
     await pool.close()
     assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), deferred)).kind, 'busy')
+  })
+
+  test('small bodies wait until the patterns are compiled, and do not fill the queue', async () => {
+    const pool = openScanPool({ workers: 1, queue_limit: 4 })
+    const deferred = fresh()
+    const owner = { organization_id: 'org_1', agent_id: 'agt_1', isGone: () => false }
+    const read = async (text: string) => {
+      const memory = Buffer.from(text)
+      const reading = pool.readBody(memory, QUESTIONS, deferred, owner)
+      // The memory around a small body is used again while it waits.
+      memory.fill('x')
+      const result = await reading
+      assert.ok(result.kind === 'read', `${text}: ${result.kind}`)
+      const { scan } = result.facts
+      assert.ok(scan?.kind === 'scanned')
+      return [result.sent?.toString(), scan.decision.outcome === 'blocked']
+    }
+    const texts = Array.from({ length: 100 }, (_, i) => `{"q":"${i === 50 ? TEXT : `hello ${i}`}"}`)
+    assert.deepEqual(
+      await Promise.all(texts.map(read)),
+      texts.map((text, i) => [text, i === 50]),
+    )
+    assert.equal(deferred.compiling, null)
+    await pool.close()
+  })
+
+  test('a job that ends without its patterns leaves small bodies to the next one', async () => {
+    const pool = failing({})
+    const deferred = fresh()
+    const crash = pool.readBody(Buffer.from('crash'), QUESTIONS, deferred)
+    const next = pool.readBody(Buffer.from('"hello"'), QUESTIONS, deferred)
+    await assert.rejects(async () => crash, /ended with 1/)
+    assert.equal((await next).kind, 'read')
+    await pool.close()
   })
 
   test('bodies that wait have a bound in bytes, and what is refused keeps its body', async () => {
