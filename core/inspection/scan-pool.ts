@@ -160,14 +160,23 @@ class Pool implements ScanPool {
     owner: JobOwner | null,
     size: number,
   ): PooledFacts | Promise<PooledFacts> {
-    if (isInline(size, questions.content_encoding) && settings?.isForProcess !== true) {
+    const isSmall = isInline(size, questions.content_encoding)
+    if (isSmall && settings?.isForProcess !== true) {
       const budget = forLoop()
       const reading = readBody(body, questions, settings?.compiled ?? null, budget)
       if (!budget.isUndecided) return { kind: 'read', ...reading }
     }
     const room = this.#slots.room(size, owner)
     if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
-    return this.#facts(body, questions, settings, size, owner)
+    const reading = this.#facts(body, questions, settings, size, owner)
+    // Nothing waits for a large body, which may take far longer than the patterns.
+    if (isSmall && settings?.wantsFilter === true && settings.compiling === null) {
+      const end = (): void => {
+        settings.compiling = null
+      }
+      settings.compiling = reading.then(end, end)
+    }
+    return reading
   }
 
   async #facts(
@@ -269,17 +278,8 @@ class Pool implements ScanPool {
   ): Promise<{ readonly answer: ScanAnswer; readonly body: Buffer | null } | null> {
     const wants_filter = settings?.wantsFilter === true
     const whole: ScanJob = { ...job, settings: settings?.source ?? null, wants_filter }
-    const running = this.#slots.run(whole, size, owner, freed).then((reply) => {
-      if (reply?.filter !== undefined) settings?.learn(reply.filter)
-      return reply
-    })
-    if (settings !== null && wants_filter && settings.compiling === null) {
-      const end = (): void => {
-        settings.compiling = null
-      }
-      settings.compiling = running.then(end, end)
-    }
-    const reply = await running
+    const reply = await this.#slots.run(whole, size, owner, freed)
+    if (reply?.filter !== undefined) settings?.learn(reply.filter)
     return reply === null || reply.answer === null
       ? null
       : { answer: reply.answer, body: reply.body }

@@ -55,6 +55,19 @@ describe('limits of a pool', { concurrency: true }, () => {
     await pool.close()
   })
 
+  test('no small body waits for a large one that brings the patterns too', async () => {
+    const pool = openScanPool({ workers: 2, queue_limit: 4 })
+    const deferred = fresh()
+    const body = Buffer.from(`"${'a '.repeat(INLINE_BYTES)}"`)
+    const large = pool.readBody(body, QUESTIONS, deferred)
+    assert.equal(deferred.compiling, null)
+    const small = pool.readBody(Buffer.from('"hello"'), QUESTIONS, deferred)
+    assert.notEqual(deferred.compiling, null)
+    assert.equal((await small).kind, 'read')
+    assert.equal((await large).kind, 'read')
+    await pool.close()
+  })
+
   test('a job that ends without its patterns leaves small bodies to the next one', async () => {
     const pool = failing({})
     const deferred = fresh()
