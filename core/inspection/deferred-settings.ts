@@ -13,8 +13,7 @@ export class DeferredSettings {
   readonly source: PatternSettings
   #compiled: CompiledInjectionSettings
   #filter: LiteralFilter | null | undefined
-  /** Resolves when the job that is to bring the filter has ended, with it or without; null while there is none. */
-  compiling: Promise<void> | null = null
+  #compiling: Promise<void> | null = null
 
   constructor(source: PatternSettings) {
     this.source = source
@@ -34,6 +33,20 @@ export class DeferredSettings {
   /** Every text must be searched for the patterns, so a scan on the loop would be wasted. */
   get isForProcess(): boolean {
     return this.source.custom_patterns.length > 0 && (this.#filter ?? null) === null
+  }
+
+  /** Resolves when the job that is to bring the filter has ended, with it or without; null while there is none. */
+  get compiling(): Promise<void> | null {
+    return this.#compiling
+  }
+
+  /** @param job of a scan process; only the first one that brings the filter counts */
+  compileIn(job: Promise<unknown>): void {
+    if (!this.wantsFilter || this.#compiling !== null) return
+    const end = (): void => {
+      this.#compiling = null
+    }
+    this.#compiling = job.then(end, end)
   }
 
   learn(filter: LiteralFilter | null): void {

@@ -170,12 +170,7 @@ class Pool implements ScanPool {
     if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
     const reading = this.#facts(body, questions, settings, size, owner)
     // Nothing waits for a large body, which may take far longer than the patterns.
-    if (isSmall && settings?.wantsFilter === true && settings.compiling === null) {
-      const end = (): void => {
-        settings.compiling = null
-      }
-      settings.compiling = reading.then(end, end)
-    }
+    if (isSmall) settings?.compileIn(reading)
     return reading
   }
 
