@@ -20,12 +20,22 @@ interface TimedCommand {
   reject(error: Error): void
 }
 
+/** A wait consists of so many. While this process or its machine is stopped, at most one of them ends. */
+const PARTS_OF_WAIT = 4
+
 /**
  * Runs `giveUp` after a time, unless the answer has arrived by then. After an event loop was blocked, its timers fire before it
- * reads its sockets, so a reply that has already arrived would count as late. Two more turns of the loop read it first.
+ * reads its sockets, so a reply that has already arrived would count as late. Two more turns of the loop read it first. A reply
+ * that the store could not send either, such as on a virtual machine that was paused, has the other parts of the time left.
  */
-const afterLastLook = (limit_ms: number, giveUp: () => void): NodeJS.Timeout =>
-  setTimeout(() => setImmediate(() => setImmediate(giveUp)), limit_ms)
+function afterLastLook(limit_ms: number, giveUp: () => void): NodeJS.Timeout {
+  let parts = PARTS_OF_WAIT
+  const timer = setTimeout(() => {
+    if (--parts > 0) timer.refresh()
+    else setImmediate(() => setImmediate(giveUp))
+  }, limit_ms / PARTS_OF_WAIT)
+  return timer
+}
 
 export interface WaitLimits {
   /** A command without a reply for this long fails; null: never. */
