@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { startPatiently } from '../../admin/gate/start-patiently.ts'
 import { makeLog } from '../../admin/server/make-log.ts'
 import { startAdmin } from '../../admin/start-admin.ts'
 import { mintKey } from '../../core/api-key.ts'
@@ -59,7 +60,8 @@ export async function adminInProcess(
   let log = ''
   const sink = { write: (line: string) => void (log += line) }
   const settings = { ...read.settings, redisUrl, encryptionKey: encryption_key }
-  const admin = await startAdmin(settings, makeLog('debug', sink), () => undefined)
+  const start = () => startAdmin(settings, makeLog('debug', sink), () => undefined)
+  const admin = await startPatiently(start, (failure) => void (log += failure))
   const socket = settings.adminSocket
   const call: AdminInProcess['call'] = (method, path, options = {}) =>
     send(

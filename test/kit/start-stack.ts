@@ -9,7 +9,7 @@ import { valkeySocket } from '../../cli/launcher/valkey-config.ts'
 import { fromRoot } from '../../core/root.ts'
 import type { Environment } from '../../core/settings.ts'
 import { freePort } from './free-port.ts'
-import { tempFolder } from './temp-folder.ts'
+import { storeFolder } from './temp-folder.ts'
 import { until } from './until.ts'
 
 const run = promisify(execFile)
@@ -50,7 +50,7 @@ const START_LIMIT_MS = 120_000
  * @param product a built source tree: this one unless two versions are compared
  */
 export async function startStack(env: Environment = {}, product = fromRoot()): Promise<Stack> {
-  const dataDir = env['AGW_DATA_DIR'] ?? tempFolder('stack')
+  const dataDir = env['AGW_DATA_DIR'] ?? storeFolder('stack')
   const [proxy, api, echo, forward] = await Promise.all([
     freePort(),
     freePort(),

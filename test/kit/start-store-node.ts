@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { findValkey } from '../../cli/binaries.ts'
 import { readSettings } from '../../core/settings.ts'
 import { freePort } from './free-port.ts'
-import { tempFolder } from './temp-folder.ts'
+import { storeFolder } from './temp-folder.ts'
 import { until } from './until.ts'
 
 /** One Valkey process on a port of 127.0.0.1: a data node, a member of a cluster, or a Sentinel. */
@@ -47,7 +47,7 @@ export async function startStoreNode(options: NodeOptions): Promise<StoreNode> {
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const binary = await findValkey(read.settings)
   const port = options.port ?? (await freePort())
-  const folder = tempFolder('node')
+  const folder = storeFolder('node')
   const file = join(folder, 'node.conf')
   const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, 'loglevel warning']
   writeFileSync(file, [...lines, ...(is_sentinel ? [] : DURABLE), ...config, ''].join('\n'))

@@ -6,7 +6,7 @@ import { findValkey } from '../../cli/binaries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readSettings } from '../../core/settings.ts'
-import { tempFolder } from './temp-folder.ts'
+import { storeFolder } from './temp-folder.ts'
 import { until } from './until.ts'
 
 export interface KitValkey {
@@ -36,7 +36,7 @@ export async function startValkey(
   })
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const binary = await findValkey(read.settings)
-  const folder = tempFolder('valkey')
+  const folder = storeFolder('valkey')
   const url = `unix://${join(folder, 'v.sock')}`
   let child: ChildProcess | null = null
   const killWithUs = (): void => void child?.kill('SIGKILL')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const made: string[] = []
 
 /** A folder that only the owner may enter (0700), removed when the test process ends. */
-export function tempFolder(name = 'test'): string {
+export function tempFolder(name = 'test', parent = tmpdir()): string {
   if (made.length === 0) {
     process.once('exit', () => {
       for (const folder of made) {
@@ -17,7 +17,11 @@ export function tempFolder(name = 'test'): string {
       }
     })
   }
-  const folder = mkdtempSync(join(tmpdir(), `agw-${name}-`))
+  const folder = mkdtempSync(join(parent, `agw-${name}-`))
   made.push(folder)
   return folder
 }
+
+/** For the files of a store. `npm test` puts them into memory where there is room. */
+export const storeFolder = (name: string): string =>
+  tempFolder(name, process.env['TEST_STORE_DIR'] ?? tmpdir())
