@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiAnswer, ask, type Problem, withQuery } from './api.ts'
 import type { Page } from './api-types.ts'
 import { connection } from './connection.ts'
+import { useRequestOrder } from './use-request-order.ts'
 
 export interface Loading<T> {
   /** The last response; it stays during a reload. */
@@ -42,16 +43,15 @@ export function useLoad<T>(
   })
   const wanted = useRef(path)
   wanted.current = path
-  const requests = useRef({ sent: 0, shown: 0 })
+  const requestSent = useRequestOrder()
   const load = useCallback(
     async (isBackground: boolean, isFirst = false) => {
       if (path === null) return
-      const request = ++requests.current.sent
+      const isNewest = requestSent()
       // What is read again must have been asked for after the change that is the reason.
       const answer = isFirst ? await askOnce<T>(path) : await ask<T>('GET', path, { isBackground })
       // The response belongs to an earlier request than what is shown, or than what is wanted.
-      if (wanted.current !== path || request < requests.current.shown) return
-      requests.current.shown = request
+      if (wanted.current !== path || !isNewest()) return
       setState((before) =>
         answer.ok
           ? {
@@ -64,7 +64,7 @@ export function useLoad<T>(
           : { ...(before.about === about ? before : NOTHING), problem: answer.problem, about },
       )
     },
-    [path, about],
+    [path, about, requestSent],
   )
   useEffect(() => void load(false, true), [load])
   useEffect(() => connection.listen((reach) => void (reach === 'reached' && load(true))), [load])

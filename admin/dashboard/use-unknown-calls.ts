@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ask, type Problem, withQuery } from './api.ts'
 import type { Page, RefusalCount } from './api-types.ts'
 import type { TimeRange } from './time-ranges.ts'
+import { useRequestOrder } from './use-request-order.ts'
 
 const EVERY_MS = 30_000
 
@@ -14,8 +15,10 @@ export interface CountedCalls {
 export function useUnknownCalls(range: TimeRange) {
   const [value, setValue] = useState<CountedCalls | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
+  const requestSent = useRequestOrder()
   const load = useCallback(
     async (isBackground: boolean, isWanted: () => boolean = () => true) => {
+      const isNewest = requestSent()
       const from_ms = Math.ceil(Date.now() / 60_000) * 60_000 - range.ms
       const counts: RefusalCount[] = []
       let cursor: string | null = ''
@@ -24,14 +27,18 @@ export function useUnknownCalls(range: TimeRange) {
         const path = withQuery('/admin/activity/unknown-calls', query)
         const answer = await ask<Page<RefusalCount>>('GET', path, { isBackground })
         if (!isWanted()) return
-        if (!answer.ok) return setProblem(answer.problem)
+        if (!answer.ok) {
+          if (isNewest()) setProblem(answer.problem)
+          return
+        }
         counts.push(...answer.value.data)
         cursor = answer.value.next_cursor
       }
+      if (!isNewest()) return
       setProblem(null)
       setValue({ from_ms, counts })
     },
-    [range],
+    [range, requestSent],
   )
   useEffect(() => {
     let isWanted = true
