@@ -25,7 +25,7 @@ RUN node cli/prepare.mjs build && mkdir /image && cp -r --parents -t /image \
     core/lua core/scanner/model/weights.bin envoy/bootstrap.yaml dist/envoy/bootstrap.json \
     dist/chunks dist/console \
     dist/admin/main.js dist/admin/api-thread.js dist/cli/bin.js dist/cli/echo-api.js \
-    dist/core/inspection/scan-worker.js \
+    dist/admin/audit/compress-worker.js dist/core/inspection/scan-worker.js \
     dist/ext-proc/main.js dist/ext-proc/access-log/main.js \
     node_modules/re2/package.json node_modules/re2/LICENSE node_modules/re2/re2.js node_modules/re2/build/Release/re2.node \
   && find /image \( -name '*.map' -o -name '*.d.ts' \) -delete && chmod -R a+rX,go-w /image

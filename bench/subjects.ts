@@ -201,7 +201,7 @@ async function setUp(
 const LOOKS: readonly (readonly [Role, RegExp])[] = [
   ['ext-proc', /ext-proc\/main\.js|agw-scan/],
   ['access log', /access-log\/main\.js|agw-access-log/],
-  ['admin', /admin\/main\.js/],
+  ['admin', /admin\/main\.js|agw-compress/],
   ['Envoy', /envoy\.yaml/],
   ['store', /valkey|redis-server/],
   ['launcher', /cli\/bin\.js/],

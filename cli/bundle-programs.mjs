@@ -10,6 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const PROGRAMS = [
   'admin/main',
   'admin/api-thread',
+  'admin/audit/compress-worker',
   'cli/bin',
   'cli/echo-api',
   'core/inspection/scan-worker',

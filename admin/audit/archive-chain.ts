@@ -151,9 +151,10 @@ export class ArchiveChain {
   /**
    * Compresses the oldest closed file that is not compressed yet, or else makes the index of the newest that has none. Returns
    * whether there was one. It changes nothing that `append` depends on, so both may run at the same time.
+   * @param compress does the work
    * @throws (rejects) when the file is damaged, the disk is full or the signal aborts; the file is unchanged then
    */
-  async compressNext(signal: AbortSignal): Promise<boolean> {
+  async compressNext(signal: AbortSignal, compress = compressHour): Promise<boolean> {
     if (this.#waiting.length === 0) {
       this.#waiting = this.#withoutIndex()
       await removeUnfinished(this.#folder)
@@ -163,7 +164,7 @@ export class ArchiveChain {
     // Deleted meanwhile as too old.
     if (!existsSync(join(this.#folder, file))) return true
     try {
-      await compressHour(this.#folder, file, signal)
+      await compress(this.#folder, file, signal)
     } catch (error) {
       if (/^(Z_|ERR_)/.test(String((error as { code?: unknown }).code))) this.#damaged.add(file)
       throw error

@@ -26,6 +26,8 @@ import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ArchiveChain } from './archive-chain.ts'
+import type { compressHour } from './compress-hour.ts'
+import { CompressProcess } from './compress-process.ts'
 
 /** Rows of one read, and how many of their entries are archived in one write, before the next organization. */
 const ROWS_MAX = 200
@@ -277,20 +279,23 @@ class Archiver {
     })
   }
 
-  /** In the background: an hour at 100 calls/s takes some ten seconds. */
+  /** In the background. */
   #compressClosed(): void {
     const { nowMs, log } = this.#parts
     if (this.#compressing !== null || nowMs() < this.#compress_due_ms) return
     const { signal } = this.#stopped
+    const compressor = new CompressProcess()
+    const compress: typeof compressHour = (...of) => compressor.compress(...of)
     const compressAll = async (): Promise<void> => {
       for (const chain of this.#chains.values())
-        while (!signal.aborted && (await chain.compressNext(signal)));
+        while (!signal.aborted && (await chain.compressNext(signal, compress)));
     }
     this.#compressing = compressAll()
       .catch((error: unknown) => {
         if (!signal.aborted) log.warn({ err: error }, 'an archive file could not be compressed')
       })
       .finally(() => {
+        compressor.end()
         this.#compress_due_ms = nowMs() + COMPRESS_INTERVAL_MS
         this.#compressing = null
       })

@@ -17,6 +17,8 @@ const MEMBERS_OF_ONE_SIZE = 16_384
 const READ_BYTES = 1 << 18
 /** A line has 33 kB at most. A damaged or foreign file may be one that never ends. */
 const LINE_BYTES_MAX = 1 << 20
+/** The store may be on the same disk, and would wait for a large write. */
+const SYNC_BYTES = 4 << 20
 const UNFINISHED = '.new'
 const LINE_FEED = 0x0a
 const compress = promisify(gzip)
@@ -78,9 +80,15 @@ async function writeMembers(
   const index = new HourIndexWriter(startOfHour(from))
   const file = await open(to, 'w', 0o600)
   try {
+    let unsynced_bytes = 0
     for await (const text of membersOf(textOf(from, signal), () => index.members)) {
       digest.update(text)
-      index.add(text, await appendMember(file, text))
+      const bytes = await appendMember(file, text)
+      index.add(text, bytes)
+      unsynced_bytes += bytes
+      if (unsynced_bytes < SYNC_BYTES) continue
+      await file.datasync()
+      unsynced_bytes = 0
     }
     await file.sync()
   } finally {

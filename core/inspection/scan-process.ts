@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { BARE_ENVIRONMENT } from '../bare-environment.ts'
 import { fromRoot } from '../root.ts'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import { frameReader, writeFrame } from './frames.ts'
@@ -16,12 +17,6 @@ export interface ScanProcessParts {
   /** It ended without being told to. */
   readonly onEnd: (error: Error) => void
 }
-
-/** What Node itself may need to start. */
-const ENVIRONMENT: NodeJS.ProcessEnv =
-  process.env['LD_LIBRARY_PATH'] === undefined
-    ? {}
-    : { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] }
 
 /** A body that something was cut out of, and what was found in it. */
 const REPLY_LIMIT_BYTES = 256 << 20
@@ -53,7 +48,7 @@ export class ScanProcess {
     const args = [`--max-old-space-size=${heap_mb}`, program]
     const child = spawn(process.execPath, args, {
       detached: true,
-      env: ENVIRONMENT,
+      env: BARE_ENVIRONMENT,
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     })
     this.#child = child

@@ -1,5 +1,5 @@
 import { answerPings } from '../../core/answer-pings.ts'
-import { lowerProcessShare } from '../process/lower-process-share.ts'
+import { lowerProcessShare } from '../../core/lower-process-share.ts'
 import { runReceiver } from './run-receiver.ts'
 
 // The title distinguishes this process from processors, for tools that select them by command line.
@@ -8,7 +8,7 @@ process.title = 'agw-access-log'
 process.umask(0o077)
 answerPings()
 // It works in bursts of some milliseconds ten times a second, which no call should wait for.
-lowerProcessShare()
+lowerProcessShare(5)
 
 runReceiver(process.env).catch((error: unknown) => {
   process.stderr.write(

@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
 const AUTOGROUP = '/proc/self/autogroup'
-const MODULE = new URL('../../ext-proc/process/lower-process-share.js', import.meta.url).href
+const MODULE = new URL('../../core/lower-process-share.js', import.meta.url).href
 const CODE = `
   import { readFileSync } from 'node:fs'
   import { getPriority } from 'node:os'
   import { lowerProcessShare } from '${MODULE}'
-  lowerProcessShare()
+  lowerProcessShare(5)
   let group = ''
   try { group = readFileSync('${AUTOGROUP}', 'utf8') } catch {}
   console.log(JSON.stringify([getPriority(), group]))`

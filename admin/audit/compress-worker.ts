@@ -1,0 +1,22 @@
+import { createInterface } from 'node:readline'
+import { lowerProcessShare } from '../../core/lower-process-share.ts'
+import { compressHour } from './compress-hour.ts'
+import type { CompressFailure, CompressJob } from './compress-process.ts'
+
+/** Uses what calls and everything else leave over. */
+const LOWEST = 19
+
+lowerProcessShare(LOWEST)
+process.title = 'agw-compress'
+// Also when the process that started this one has ended. What is unfinished is removed before the next attempt. `exit` would
+// wait for a read of a disk that hangs.
+process.stdin.once('end', () => process.kill(process.pid, 'SIGKILL'))
+const never = new AbortController().signal
+for await (const line of createInterface({ input: process.stdin })) {
+  const { folder, file } = JSON.parse(line) as CompressJob
+  const failure = await compressHour(folder, file, never).then(
+    () => null,
+    ({ message, code }: NodeJS.ErrnoException): CompressFailure => ({ message, code }),
+  )
+  process.stdout.write(`${JSON.stringify(failure)}\n`)
+}
