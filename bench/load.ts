@@ -6,6 +6,10 @@ export interface LoadOrder {
   readonly calls: number
   /** The request as it goes on the wire. */
   readonly request: string
+  /** What every response ends with. */
+  readonly answer?: string
+  /** Where a connection that ends is opened again, its call has failed. Otherwise the whole load fails. */
+  readonly reconnects?: boolean
   /**
    * Absent: a closed loop, in which each connection sends its next call when it has the response. Otherwise calls are due at this rate,
    * whatever the responses do, and are sent on the next free connection.
@@ -39,7 +43,19 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     order.per_second === undefined ? closedLoop(order) : paced(order, order.per_second)
   const { port, connections } = order
   const request = Buffer.from(order.request, 'latin1')
-  await Promise.all(Array.from({ length: connections }, () => drive(port, request, schedule)))
+  const driveOn = async (): Promise<void> => {
+    const driven = drive(port, request, order.answer ?? '', schedule)
+    if (order.reconnects !== true) return await driven
+    const isWhole = await driven.then(
+      () => true,
+      () => false,
+    )
+    if (isWhole) return
+    schedule.failed++
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
+    return await driveOn()
+  }
+  await Promise.all(Array.from({ length: connections }, driveOn))
   schedule.close()
   return {
     took_ms: performance.now() - started,
@@ -89,7 +105,7 @@ function paced({ calls }: LoadOrder, per_second: number): Schedule {
   }
 }
 
-function drive(port: number, request: Buffer, schedule: Schedule): Promise<void> {
+function drive(port: number, request: Buffer, answer: string, schedule: Schedule): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
@@ -107,7 +123,8 @@ function drive(port: number, request: Buffer, schedule: Schedule): Promise<void>
       const length = responseLength(received)
       if (length === null || received.length < length) return
       schedule.latencies_ms.push(performance.now() - due_ms)
-      if (!received.startsWith('HTTP/1.1 200')) schedule.failed++
+      const response = received.slice(0, length)
+      if (!response.startsWith('HTTP/1.1 200') || !response.endsWith(answer)) schedule.failed++
       received = received.slice(length)
       next()
     })
@@ -116,6 +133,9 @@ function drive(port: number, request: Buffer, schedule: Schedule): Promise<void>
     onUnexpectedEnd(socket, reject)
   })
 }
+
+/** A port that is closed for a moment is not tried again at once. */
+const RECONNECT_MS = 100
 
 const onUnexpectedEnd = (socket: Socket, reject: (error: Error) => void): void => {
   socket.on('end', () => {

@@ -6,14 +6,14 @@ const SENTENCE = 'The report of last week is ready, and the next one will follow
 export function requestOf({ path, headersOf }: Subject, row: Row): string {
   const target = row.streams === true ? `${path}/events` : path
   const head = `${target} HTTP/1.1\r\nhost: bench\r\n${headersOf(row)}`
-  const body = bodyOf(row.body_bytes)
+  const body = row.body_bytes === 0 ? '' : chatOf(row.body_bytes)
   return body === ''
     ? `GET ${head}\r\n`
     : `POST ${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-function bodyOf(bytes: number): string {
-  if (bytes === 0) return ''
+/** A chat in ordinary words. */
+export function chatOf(bytes: number): string {
   const words = SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length))
   const text = (length: number): string =>
     JSON.stringify({ model: 'm', messages: [{ role: 'user', content: words.slice(0, length) }] })
