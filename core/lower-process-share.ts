@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
-import { lowerThreadPriority } from './lower-thread-priority.ts'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { constants, getPriority, setPriority } from 'node:os'
 import { processStat } from './process-stat.ts'
 
 /**
@@ -8,11 +8,23 @@ import { processStat } from './process-stat.ts'
  * @param steps of niceness, up to 19: with 5 it gets a third of what another process gets of a core that both need, with 19 a seventieth
  */
 export function lowerProcessShare(steps: number): void {
-  lowerThreadPriority(steps)
+  lowerAllThreads(steps)
   if (processStat(process.pid)?.session !== process.pid) return
   try {
     writeFileSync('/proc/self/autogroup', String(steps))
   } catch {
     // A kernel without autogroups.
+  }
+}
+
+/** Threads that Node has started already keep the priority that they have, those of zlib and files among them. Later ones inherit it. */
+function lowerAllThreads(steps: number): void {
+  if (process.platform !== 'linux') return
+  for (const thread of readdirSync('/proc/self/task').map(Number)) {
+    try {
+      setPriority(thread, Math.min(getPriority(thread) + steps, constants.priority.PRIORITY_LOW))
+    } catch {
+      // The thread has ended.
+    }
   }
 }

@@ -208,7 +208,8 @@ export class ArchiveChain {
     const lastOld = newest === undefined ? null : this.#lastLineOf(newest)
     if (lastOld === null) return
     // The head first: a file that is still there says the same as before.
-    this.#head = { ...this.#head, first_n: lastOld.n + 1, before: lastOld.mac }
+    if (lastOld.n >= this.#head.first_n)
+      this.#head = { ...this.#head, first_n: lastOld.n + 1, before: lastOld.mac }
     this.#writeHead()
     for (const file of old) {
       rmSync(join(this.#folder, file), { force: true })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, existsSync, renameSync, rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
@@ -34,12 +34,31 @@ export async function compressHour(
   file: string,
   signal: AbortSignal,
 ): Promise<void> {
+  replaceHour(folder, file, await writeCompressed(folder, file, signal))
+}
+
+/** Names of the finished files in the folder of the hour; none of them counts yet. */
+export interface CompressedHour {
+  readonly file: string
+  readonly index: string
+}
+
+/**
+ * The part of `compressHour` that takes time. It changes nothing that was there, so it may run in another process.
+ * @throws (rejects) when the file is damaged, the disk is full or the signal aborts
+ */
+export async function writeCompressed(
+  folder: string,
+  file: string,
+  signal: AbortSignal,
+): Promise<CompressedHour> {
   const from = join(folder, file)
-  const to = from.endsWith('.gz') ? from : `${from}.gz`
-  const index = to.replace(/\.ndjson\.gz$/, INDEX_SUFFIX)
   // Of this attempt only: a process that was paused may find that another has taken over.
   const attempt = `.${randomBytes(6).toString('hex')}${UNFINISHED}`
-  const [newFile, newIndex] = [`${to}${attempt}`, `${index}${attempt}`]
+  const [newFile, newIndex] = [
+    `${join(folder, compressedName(file))}${attempt}`,
+    `${join(folder, indexName(file))}${attempt}`,
+  ]
   try {
     const made = await writeMembers(from, newFile, signal)
     const is = createHash('sha256')
@@ -47,17 +66,36 @@ export async function compressHour(
     if (is.digest('hex') !== made.digest)
       throw new Error(`${file} was not the same after it was compressed`)
     await writeFile(newIndex, made.index, { mode: 0o600, flush: true })
-    // At once, so that a listing of the folder in this process sees one of the two. A file that is not there was
-    // deleted meanwhile as too old.
-    if (!existsSync(from)) throw new Error(`${file} was deleted while it was compressed`)
-    renameSync(newIndex, index)
-    renameSync(newFile, to)
-    if (from !== to) rmSync(from)
+    return { file: basename(newFile), index: basename(newIndex) }
   } catch (error) {
     for (const one of [newFile, newIndex]) await rm(one, { force: true })
     throw error
   }
 }
+
+/**
+ * Puts the finished files in the place of an hour. At once, and in the process that lists and removes hours, so that it always sees one of
+ * the two forms.
+ * @throws when the hour was deleted meanwhile as too old
+ */
+export function replaceHour(folder: string, file: string, compressed: CompressedHour): void {
+  const [newFile, newIndex] = [join(folder, compressed.file), join(folder, compressed.index)]
+  const from = join(folder, file)
+  const to = join(folder, compressedName(file))
+  try {
+    if (!existsSync(from)) throw new Error(`${file} was deleted while it was compressed`)
+    renameSync(newIndex, join(folder, indexName(file)))
+    renameSync(newFile, to)
+    if (from !== to) rmSync(from)
+  } catch (error) {
+    for (const one of [newFile, newIndex]) rmSync(one, { force: true })
+    throw error
+  }
+}
+
+const compressedName = (file: string): string => (file.endsWith('.gz') ? file : `${file}.gz`)
+const indexName = (file: string): string =>
+  compressedName(file).replace(/\.ndjson\.gz$/, INDEX_SUFFIX)
 
 /** Removes what a process has left that ended while it compressed, or while it removed an hour. */
 export async function removeUnfinished(folder: string): Promise<void> {

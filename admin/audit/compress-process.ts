@@ -3,16 +3,19 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { BARE_ENVIRONMENT } from '../../core/bare-environment.ts'
 import { fromRoot } from '../../core/root.ts'
+import { type CompressedHour, replaceHour } from './compress-hour.ts'
 
-/** A line to the process. Each is answered by a line: a failure, or null. */
+/** A line to the process. Each is answered by a line. */
 export interface CompressJob {
   readonly folder: string
   readonly file: string
 }
 
-export interface CompressFailure {
-  readonly message: string
-  readonly code: string | undefined
+export interface CompressAnswer {
+  /** The file of the job. */
+  readonly of: string
+  readonly compressed?: CompressedHour
+  readonly failure?: { readonly message: string; readonly code: string | undefined }
 }
 
 interface Running {
@@ -24,8 +27,8 @@ interface Running {
 }
 
 /**
- * `compressHour` in a process with the lowest priority and a session of its own, which is started with the first file. The hour of a busy
- * deployment takes minutes of CPU time, for which calls would wait.
+ * `compressHour`, whose long part runs in a process with the lowest priority and a session of its own, which is started with the first
+ * file. The hour of a busy deployment takes minutes of CPU time, for which calls would wait.
  */
 export class CompressProcess {
   #running: Running | null = null
@@ -42,14 +45,21 @@ export class CompressProcess {
       jobs.write(`${JSON.stringify({ folder, file } satisfies CompressJob)}\n`)
       const { value, done } = await answers.next()
       if (done === true) {
-        this.#running = null
+        kill()
         signal.throwIfAborted()
         throw new Error(`the process that compressed ${file} ended: ${await ended}`)
       }
-      const failure = JSON.parse(value) as CompressFailure | null
-      if (failure === null) return
-      const { message, ...rest } = failure
-      throw Object.assign(new Error(message), rest)
+      const { of, compressed, failure } = JSON.parse(value) as CompressAnswer
+      if (failure !== undefined)
+        throw Object.assign(new Error(failure.message), { code: failure.code })
+      if (of !== file || compressed === undefined)
+        throw new Error('the process that compresses sent something else than an answer')
+      replaceHour(folder, file, compressed)
+    } catch (error) {
+      // Its next answer might belong to this file.
+      kill()
+      this.#running = null
+      throw error
     } finally {
       signal.removeEventListener('abort', kill)
     }

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { lowerProcessShare } from '../../core/lower-process-share.ts'
-import { compressHour } from './compress-hour.ts'
-import type { CompressFailure, CompressJob } from './compress-process.ts'
+import { writeCompressed } from './compress-hour.ts'
+import type { CompressAnswer, CompressJob } from './compress-process.ts'
 
 /** Uses what calls and everything else leave over. */
 const LOWEST = 19
@@ -14,9 +14,12 @@ process.stdin.once('end', () => process.kill(process.pid, 'SIGKILL'))
 const never = new AbortController().signal
 for await (const line of createInterface({ input: process.stdin })) {
   const { folder, file } = JSON.parse(line) as CompressJob
-  const failure = await compressHour(folder, file, never).then(
-    () => null,
-    ({ message, code }: NodeJS.ErrnoException): CompressFailure => ({ message, code }),
+  const answer = await writeCompressed(folder, file, never).then(
+    (compressed): CompressAnswer => ({ of: file, compressed }),
+    ({ message, code }: NodeJS.ErrnoException): CompressAnswer => ({
+      of: file,
+      failure: { message, code },
+    }),
   )
-  process.stdout.write(`${JSON.stringify(failure)}\n`)
+  process.stdout.write(`${JSON.stringify(answer)}\n`)
 }

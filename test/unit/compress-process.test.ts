@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -67,6 +67,8 @@ test('files are compressed by one process of the lowest priority', async () => {
   assert.deepEqual(others, [])
   assert.equal(processStat(pid)?.niceness, Math.min(LOWEST, getPriority() + LOWEST))
   assert.equal(processStat(pid)?.session, pid)
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    assert.equal(getPriority(Number(thread)), Math.min(LOWEST, getPriority() + LOWEST))
   const compressed = HOURS.map((file) => readFileSync(join(folder, `${file}.gz`)))
   assert.deepEqual(
     compressed.map((bytes) => gunzipSync(bytes).toString()),
@@ -75,13 +77,24 @@ test('files are compressed by one process of the lowest priority', async () => {
   assert.equal(readdirSync(folder).length, 4)
 })
 
-test('a damaged file is reported with its code, and the process goes on', async () => {
+test('a damaged file is reported with its code, and the next file is compressed', async () => {
   const { folder } = hours()
   const damaged = `${HOURS[0]}.gz`
   const bytes = gzipSync('a line\n')
   writeFileSync(join(folder, damaged), bytes.subarray(0, bytes.length - 6))
   await assert.rejects(compressor.compress(folder, damaged, never), { code: 'Z_BUF_ERROR' })
   await compressor.compress(folder, HOURS[1], never)
+})
+
+test('an hour that was removed meanwhile does not come back', async () => {
+  const { folder } = hours()
+  const running = compressor.compress(folder, HOURS[0], never)
+  rmSync(join(folder, HOURS[0]))
+  await assert.rejects(running, /was deleted|ENOENT/)
+  await until('nothing of it is there', async () => {
+    await removeUnfinished(folder)
+    return readdirSync(folder).join() === HOURS[1]
+  })
 })
 
 test('a stop ends it at once, and the file is as before', async () => {
