@@ -1,5 +1,5 @@
 import { readdirSync, writeFileSync } from 'node:fs'
-import { constants, getPriority, setPriority } from 'node:os'
+import { lowerThreadPriority } from './lower-thread-priority.ts'
 import { processStat } from './process-stat.ts'
 
 /**
@@ -22,7 +22,7 @@ function lowerAllThreads(steps: number): void {
   if (process.platform !== 'linux') return
   for (const thread of readdirSync('/proc/self/task').map(Number)) {
     try {
-      setPriority(thread, Math.min(getPriority(thread) + steps, constants.priority.PRIORITY_LOW))
+      lowerThreadPriority(steps, thread)
     } catch {
       // The thread has ended.
     }

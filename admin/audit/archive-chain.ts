@@ -29,7 +29,7 @@ import {
   writeArchiveLines,
 } from '../../core/activity/archive-line.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
-import { hourOfFile, INDEX_SUFFIX, listHourFiles } from '../../core/activity/list-hour-files.ts'
+import { indexOfHour, listHourFiles } from '../../core/activity/list-hour-files.ts'
 import { compressHour, removeUnfinished } from './compress-hour.ts'
 import { lastLineOfGzip } from './last-line-of-gzip.ts'
 
@@ -180,7 +180,7 @@ export class ArchiveChain {
     if (closed.length === 0) return []
     const there = new Set(readdirSync(this.#folder))
     const compressed = closed.filter(
-      (name) => name.endsWith('.gz') && !there.has(indexOf(name)) && !this.#damaged.has(name),
+      (name) => name.endsWith('.gz') && !there.has(indexOfHour(name)) && !this.#damaged.has(name),
     )
     return [
       ...closed.filter((name) => !name.endsWith('.gz')),
@@ -197,7 +197,7 @@ export class ArchiveChain {
     const known = this.#closedBytes.get(file)
     if (known !== undefined) return known
     const { size } = statSync(join(this.#folder, file))
-    const index = statSync(join(this.#folder, indexOf(file)), { throwIfNoEntry: false })
+    const index = statSync(join(this.#folder, indexOfHour(file)), { throwIfNoEntry: false })
     const bytes = size + (index?.size ?? 0)
     this.#closedBytes.set(file, bytes)
     return bytes
@@ -215,7 +215,7 @@ export class ArchiveChain {
       rmSync(join(this.#folder, file), { force: true })
       // A process that ended while it compressed has left both.
       rmSync(join(this.#folder, `${file}.gz`), { force: true })
-      rmSync(join(this.#folder, indexOf(file)), { force: true })
+      rmSync(join(this.#folder, indexOfHour(file)), { force: true })
       this.#closedBytes.delete(file)
     }
   }
@@ -302,8 +302,6 @@ function lastLineIn(text: string | null, file: string): { n: number; place: stri
   if (line === null) throw new Error(`the last line of ${file} is not an archive line`)
   return line
 }
-
-const indexOf = (file: string): string => `${hourOfFile(file)}${INDEX_SUFFIX}`
 
 /** The hour in which the store took the entry, as a number since 1970. */
 const hourOf = (line: ArchiveLine | undefined): number =>

@@ -6,7 +6,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { HourIndexWriter } from '../../core/activity/hour-index-writer.ts'
-import { INDEX_SUFFIX, startOfHour } from '../../core/activity/list-hour-files.ts'
+import { INDEX_SUFFIX, indexOfHour, startOfHour } from '../../core/activity/list-hour-files.ts'
 
 /** A little larger than level 6 makes it, in half of the time. */
 const LEVEL = 4
@@ -57,7 +57,7 @@ export async function writeCompressed(
   const attempt = `.${randomBytes(6).toString('hex')}${UNFINISHED}`
   const [newFile, newIndex] = [
     `${join(folder, compressedName(file))}${attempt}`,
-    `${join(folder, indexName(file))}${attempt}`,
+    `${join(folder, indexOfHour(file))}${attempt}`,
   ]
   try {
     const made = await writeMembers(from, newFile, signal)
@@ -84,7 +84,7 @@ export function replaceHour(folder: string, file: string, compressed: Compressed
   const to = join(folder, compressedName(file))
   try {
     if (!existsSync(from)) throw new Error(`${file} was deleted while it was compressed`)
-    renameSync(newIndex, join(folder, indexName(file)))
+    renameSync(newIndex, join(folder, indexOfHour(file)))
     renameSync(newFile, to)
     if (from !== to) rmSync(from)
   } catch (error) {
@@ -94,8 +94,6 @@ export function replaceHour(folder: string, file: string, compressed: Compressed
 }
 
 const compressedName = (file: string): string => (file.endsWith('.gz') ? file : `${file}.gz`)
-const indexName = (file: string): string =>
-  compressedName(file).replace(/\.ndjson\.gz$/, INDEX_SUFFIX)
 
 /** Removes what a process has left that ended while it compressed, or while it removed an hour. */
 export async function removeUnfinished(folder: string): Promise<void> {
