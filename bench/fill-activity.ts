@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import { mintActivityId } from '../core/activity/activity-id.ts'
+import { recordBlocks } from '../core/change/record-blocks.ts'
 import { recordEntries } from '../core/change/record-entries.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
@@ -7,6 +8,7 @@ import type { RedisClient } from '../core/redis/run-script.ts'
 const ORG = 'org_default'
 const AGENTS = Number(process.env['BENCH_AGENTS'] ?? 50)
 const BATCH = 500
+const ENTRIES_AT_ONCE = 1_024
 const WEEK_MS = 7 * 24 * 3_600_000
 const REFUSALS = [
   ['permission_denied', 'permission_denied'],
@@ -36,6 +38,16 @@ export async function fillActivity(
   }
   await recordEntries(redis, ORG, [made(count, Date.now())])
   return made
+}
+
+/** Writes entries of now in full blocks, as a busy access-log receiver does. The admin service must have indexed the log once. */
+export async function fillBlocks(redis: RedisClient, count: number): Promise<void> {
+  for (let from = 0; from < count; from += ENTRIES_AT_ONCE) {
+    const now_ms = Date.now()
+    const some = Math.min(ENTRIES_AT_ONCE, count - from)
+    const texts = Array.from({ length: some }, (_, i) => JSON.stringify(made(from + i, now_ms)))
+    if (!(await recordBlocks(redis, ORG, texts))) throw new Error('the log is not indexed yet')
+  }
 }
 
 /** Deterministic, so that runs compare. */
