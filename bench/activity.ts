@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import type { EventName } from '../core/events.ts'
@@ -11,6 +10,7 @@ import type { RedisClient } from '../core/redis/run-script.ts'
 import { type KitAdmin, newAdminIdentity, startAdmin } from '../test/kit/start-admin.ts'
 import { startValkey } from '../test/kit/start-valkey.ts'
 import { until } from '../test/kit/until.ts'
+import { residentBytes } from './resident-bytes.ts'
 
 const ORG = 'org_default'
 const ENTRIES = Number(process.env['BENCH_ENTRIES'] ?? 1_000_000)
@@ -210,7 +210,7 @@ function exportAll(
   format: string,
 ): Promise<{ took_ms: number; bytes: number; peak_rss: number; before_rss: number }> {
   const started = performance.now()
-  const before_rss = rss(admin.pid)
+  const before_rss = residentBytes(admin.pid)
   let peak_rss = before_rss
   let bytes = 0
   return new Promise((resolve, reject) => {
@@ -219,7 +219,7 @@ function exportAll(
       agent: false,
     })
     const timer = setInterval(() => {
-      peak_rss = Math.max(peak_rss, rss(admin.pid))
+      peak_rss = Math.max(peak_rss, residentBytes(admin.pid))
     }, 50)
     call.once('error', reject)
     call.once('response', (answer) => {
@@ -234,9 +234,6 @@ function exportAll(
     call.end()
   })
 }
-
-const rss = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN

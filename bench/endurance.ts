@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,7 +8,10 @@ import type { ChildRole } from '../test/kit/start-stack.ts'
 import { startWebhookReceiver } from '../test/kit/webhook-receiver.ts'
 import { chaosActions } from './chaos-actions.ts'
 import { startChaosLoad } from './chaos-load.ts'
-import { chatOf } from './request-of.ts'
+import { quantile } from './quantile.ts'
+import { chatOf, requestOf } from './request-of.ts'
+import { residentBytes } from './resident-bytes.ts'
+import { POST_ALL_ON } from './rows.ts'
 import { askLoad, startLoad } from './start-load.ts'
 
 /**
@@ -32,7 +35,6 @@ const CONNECTIONS = 128
 const SATURATING_CONNECTIONS = 32
 const SATURATION_CALLS = 12_000
 const SATURATION_ROUNDS = 4
-const BODY_BYTES = 2_048
 /** Above what is called. */
 const RATE_PER_MINUTE = 10_000_000
 /** Of calls whose answer, log entry and receipt are checked by their content. */
@@ -71,18 +73,11 @@ const access = await stack.operator.makeAccess(`http://127.0.0.1:${upstream_port
   },
 })
 const target = `/${access.base_url}/x`
-const chat = chatOf(BODY_BYTES)
+const chat = chatOf(POST_ALL_ON.body_bytes)
+const authorization = `authorization: ${access.headers.authorization}\r\n`
 const order = {
   port: Number(new URL(stack.proxyUrl).port),
-  request: [
-    `POST ${target} HTTP/1.1`,
-    'host: bench',
-    `authorization: ${access.headers.authorization}`,
-    'content-type: application/json',
-    `content-length: ${chat.length}`,
-    '',
-    chat,
-  ].join('\r\n'),
+  request: requestOf({ path: target, headersOf: () => authorization }, POST_ALL_ON),
   answer: ANSWER,
   reconnects: true,
 }
@@ -166,14 +161,12 @@ async function minute(): Promise<Minute> {
   const calls = Math.ceil((per_second * MINUTE_MS) / 1000)
   const paced = { ...order, connections: CONNECTIONS, calls, per_second }
   const { latencies_ms, failed } = await askLoad(load, paced)
-  const at = (share: number): number =>
-    latencies_ms[Math.min(latencies_ms.length - 1, Math.floor(latencies_ms.length * share))] ?? 0
   const used = await Promise.all(ROLES.map(usedBy))
   return {
     calls,
     // Also those whose connection ended before their answer.
     failed: Math.max(failed, calls - latencies_ms.length),
-    latencies_ms: [0.5, 0.99, 0.999, 1].map(at),
+    latencies_ms: [0.5, 0.99, 0.999, 1].map((share) => quantile(latencies_ms, share)),
     memory_mb: used.map(({ memory_mb }) => memory_mb),
     descriptors: used.map(({ descriptors }) => descriptors),
   }
@@ -184,9 +177,7 @@ async function usedBy(role: ChildRole): Promise<{ memory_mb: number; descriptors
   let [memory_mb, descriptors] = [0, 0]
   for (const pid of await stack.pids(role)) {
     try {
-      const [, kb = '0'] =
-        /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
-      memory_mb = Math.max(memory_mb, Math.round(Number(kb) / 1024))
+      memory_mb = Math.max(memory_mb, Math.round(residentBytes(pid) / 1024 ** 2))
       descriptors = Math.max(descriptors, readdirSync(`/proc/${pid}/fd`).length)
     } catch {
       // It is being restarted.

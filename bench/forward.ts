@@ -16,6 +16,7 @@ import { type SharedStack, startAll, stopAll } from '../test/kit/shared-stack.ts
 import type { ChildRole } from '../test/kit/start-stack.ts'
 import { until } from '../test/kit/until.ts'
 import { cpuMicros, type Role } from './subjects.ts'
+import { residentBytes } from './resident-bytes.ts'
 
 /**
  * The forward proxy in figures, on two ext-proc processes:
@@ -326,12 +327,6 @@ async function mix(): Promise<void> {
   limit(mixed.length + calls.length === 0, `identities were mixed: ${mixed[0] ?? ''}`)
 }
 
-async function memoryOf(pid: number): Promise<number> {
-  const { readFile } = await import('node:fs/promises')
-  const text = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024
-}
-
 async function heldCertificates(): Promise<number> {
   const text = await (
     await fetch(`${stack.apiUrl}/metrics`, {
@@ -375,7 +370,7 @@ async function names(): Promise<void> {
       await client.tls(socket, { servername: name }).catch(() => refused++)
       socket.destroy()
     })
-    memory.push(`${mark}: ${(await memoryOf(envoy)).toFixed(0)} MB`)
+    memory.push(`${mark}: ${(residentBytes(envoy) / 1024 ** 2).toFixed(0)} MB`)
   }
   isDone = true
   await others

@@ -5,6 +5,7 @@ import { requestOf } from './request-of.ts'
 import { GET_UNCHECKED, POST_ALL_ON } from './rows.ts'
 import { askLoad, startLoad } from './start-load.ts'
 import { type Row, startSubjects, type Subject } from './subjects.ts'
+import { quantile } from './quantile.ts'
 
 /**
  * How much later a response arrives than through plain Envoy, at 10, 50 and 80 % of the rate at which the product is saturated: p50, p99 and
@@ -96,13 +97,13 @@ async function measure(
       const calls = Math.ceil(per_second * seconds)
       const order = { port: subject.port, connections: PACED_CONNECTIONS, calls, per_second }
       const { latencies_ms } = await ask(load, { ...order, request: requestOf(subject, row) })
-      found.get(subject.name)?.push(PERCENTILES.map((share) => at(latencies_ms, share)))
+      found.get(subject.name)?.push(PERCENTILES.map((share) => quantile(latencies_ms, share)))
     }
   return new Map(
     [...found].map(([name, all]) => [
       name,
       PERCENTILES.map((_, i) =>
-        at(
+        quantile(
           all.map((one) => one[i] ?? Number.NaN).sort((a, b) => a - b),
           0.5,
         ),
@@ -110,9 +111,6 @@ async function measure(
     ]),
   )
 }
-
-const at = (ascending: readonly number[], share: number): number =>
-  ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN
 
 function report(
   percentiles: ReadonlyMap<string, readonly number[]>,

@@ -7,6 +7,7 @@ import { startParts } from '../test/kit/start-parts.ts'
 import { startUpstream } from '../test/kit/start-upstream.ts'
 import { LOOP_DELAY_MARK, type LoopDelay } from './loop-watch.ts'
 import type { LoadOrder } from './neighbour-load.ts'
+import { quantile } from './quantile.ts'
 
 /**
  * What a neighbour notices while large bodies are scanned, through the real gateway: `npm run bench -- neighbour 10`.
@@ -58,9 +59,6 @@ const BODIES: Record<string, Body> = {
     every_ms: 1_000,
   },
 }
-
-const quantile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 const one = (to: string, path: string, headers: Record<string, string>): Promise<number> =>

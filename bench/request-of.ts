@@ -3,7 +3,10 @@ import type { Row, Subject } from './subjects.ts'
 const SENTENCE = 'The report of last week is ready, and the next one will follow on Monday. '
 
 /** The request of a row as it goes on the wire: a GET, or a chat in ordinary words. */
-export function requestOf({ path, headersOf }: Subject, row: Row): string {
+export function requestOf(
+  { path, headersOf }: Pick<Subject, 'path' | 'headersOf'>,
+  row: Row,
+): string {
   const target = row.streams === true ? `${path}/events` : path
   const head = `${target} HTTP/1.1\r\nhost: bench\r\n${headersOf(row)}`
   const body = row.body_bytes === 0 ? '' : chatOf(row.body_bytes)

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { call, closeConnections } from '../test/kit/call.ts'
@@ -6,6 +5,7 @@ import { type Access, operatorAt } from '../test/kit/operator.ts'
 import { type Fleet, startFleet } from '../test/kit/start-fleet.ts'
 import { until } from '../test/kit/until.ts'
 import { agentTemplate, fillAgents } from './fill-agents.ts'
+import { residentBytes } from './resident-bytes.ts'
 
 /**
  * `npm run bench -- scale [--agents 10000,100000] [--samples 30]`: memory of the store and of an edge, the time until an edge
@@ -26,10 +26,6 @@ const AGENTS_OF_ORGANIZATION = 100_000
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`
-
-/** Of a process, from /proc. */
-const residentBytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 
 async function storeBytes(redis: RedisClient): Promise<number> {
   const info = await redis.info('memory')

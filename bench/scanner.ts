@@ -7,6 +7,7 @@ import {
 import { DeferredSettings } from '../core/inspection/deferred-settings.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { type ScanInput, scanRequest } from '../core/scanner/scan-request.ts'
+import { quantile } from './quantile.ts'
 
 /**
  * What a scan costs from bytes to verdict: `node dist/bench/scanner.js`. Each size is measured on many
@@ -85,8 +86,8 @@ const CUSTOM = Array.from(
     `(?:project|codename)[ -]?${['falcon', 'raven', 'otter', 'lynx'][index % 4]}${index}\\d{2,4}`,
 )
 
-const quantile = (sorted: readonly number[], part: number): string =>
-  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0).toFixed(1)
+const tenths = (sorted: readonly number[], part: number): string =>
+  quantile(sorted, part).toFixed(1)
 
 /** Sorted times of a scan of each body, in microseconds. */
 const timed = (bodies: readonly Buffer[], settings: CompiledInjectionSettings): number[] =>
@@ -107,7 +108,7 @@ const measureFirst = (bodies: readonly Buffer[], settings: CompiledInjectionSett
     settings,
   )
   console.log(
-    `the first ${CALLS} calls of the process: p50 ${quantile(times, 0.5)}  p90 ${quantile(times, 0.9)}  p99 ${quantile(times, 0.99)}  worst ${quantile(times, 1)} µs`,
+    `the first ${CALLS} calls of the process: p50 ${tenths(times, 0.5)}  p90 ${tenths(times, 0.9)}  p99 ${tenths(times, 0.99)}  worst ${tenths(times, 1)} µs`,
   )
 }
 
@@ -124,7 +125,7 @@ const measure = (bodies: readonly Buffer[], rounds: number): void => {
   }
   const size = bodies[0]?.length ?? 0
   const median = (all: readonly (readonly number[])[], part: number): number =>
-    all.map((times) => Number(quantile(times, part))).sort((a, b) => a - b)[all.length >> 1] ?? 0
+    all.map((times) => Number(tenths(times, part))).sort((a, b) => a - b)[all.length >> 1] ?? 0
   const row = (label: string, all: readonly (readonly number[])[]): string =>
     `${label.padEnd(34)} ${String(size).padStart(8)} B  best ${median(all, 0)}  p50 ${median(all, 0.5)}  p90 ${median(all, 0.9)} µs`
   console.log(row('chat', plain))
@@ -194,7 +195,7 @@ const neighbourDelay = async (): Promise<void> => {
   delay.disable()
   times.sort((a, b) => a - b)
   console.log(
-    `1 MiB in a worker: p50 ${quantile(times, 0.5)} ms; event loop meanwhile p50 ${(delay.percentile(50) / 1e6 - 1).toFixed(2)} ms, p99 ${(delay.percentile(99) / 1e6 - 1).toFixed(2)} ms late`,
+    `1 MiB in a worker: p50 ${tenths(times, 0.5)} ms; event loop meanwhile p50 ${(delay.percentile(50) / 1e6 - 1).toFixed(2)} ms, p99 ${(delay.percentile(99) / 1e6 - 1).toFixed(2)} ms late`,
   )
   await pool.close()
 }

@@ -4,6 +4,7 @@ import { type HttpAnswer, call } from '../test/kit/call.ts'
 import { operatorAt } from '../test/kit/operator.ts'
 import { startStack } from '../test/kit/start-stack.ts'
 import { startUpstream } from '../test/kit/start-upstream.ts'
+import { quantile } from './quantile.ts'
 
 /**
  * `npm run bench -- starvation [--seconds 20] [--bodies 10] [--product DIR]`: one agent keeps several large bodies, which are slow to
@@ -56,9 +57,6 @@ const sender = (access: typeof large, body: string) => async (): Promise<string>
 }
 const sendLarge = sender(large, chat(LARGE_BYTES))
 const sendOther = sender(other, chat(OTHER_BYTES))
-
-const quantile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 
 async function measure(title: string, senders: number): Promise<void> {
   let isOver = false
