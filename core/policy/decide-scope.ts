@@ -6,6 +6,7 @@ import { describeAction, describeReading } from './describe-call.ts'
 import { findPathOverrides } from './find-path-overrides.ts'
 import {
   type AddressOverride,
+  isFull,
   joinOverrides,
   NO_OVERRIDES,
   OVERRIDES_LIMIT,
@@ -49,15 +50,19 @@ export function decideScope(
   if (plain.kind === 'denied') return denied(plain, asked, method, target)
   const inPath = findPathOverrides(target.segments)
   const overrides = inPath === NO_OVERRIDES ? said : joinOverrides(said, inPath)
+  const denial = { agent_scopes: agent.names, nearest: null, reading: null }
+  // Blank and repeated ones count too: the search ends at the limit, and what it left may be another method.
+  if (isFull(overrides)) {
+    const isPath = overrides.addresses.length > OVERRIDES_LIMIT
+    const reason = isPath ? 'path_not_allowed' : 'method_not_allowed'
+    return denied({ ...denial, reason }, asked, method, target)
+  }
   const methods = distinct(overrides.methods, (text) => text.trim().toUpperCase())
   const addresses = overrides.addresses.filter(({ value }) => value.trim() !== '')
   if (methods.length === 0 && addresses.length === 0) return plain
 
-  const denial = { agent_scopes: agent.names, nearest: null, reading: null }
-  if (methods.length > OVERRIDES_LIMIT)
-    return denied({ ...denial, reason: 'method_not_allowed' }, asked, method, target)
   const targets = [target]
-  for (const address of addresses.length > OVERRIDES_LIMIT ? [] : addresses) {
+  for (const address of addresses) {
     const other = resolveAddress(address, asked, table)
     if (other === null) break
     targets.push(other)

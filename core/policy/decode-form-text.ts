@@ -27,3 +27,12 @@ export function decodeFormText(raw: string): string {
   }
   return bytes.toString('utf8', 0, length)
 }
+
+/** Perl's CGI, classic ASP and ASP.NET also decode `%u005F`. */
+export const withPlainEscapes = (raw: string): string =>
+  raw.includes('%u') || raw.includes('%U')
+    ? raw.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => escapeUtf8(Number.parseInt(hex, 16)))
+    : raw
+
+const escapeUtf8 = (code: number): string =>
+  Buffer.from(String.fromCharCode(code)).toString('hex').replace(/../g, '%$&')

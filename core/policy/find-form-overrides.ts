@@ -1,4 +1,4 @@
-import { decodeFormText } from './decode-form-text.ts'
+import { decodeFormText, withPlainEscapes } from './decode-form-text.ts'
 import { FIELD_NAME_LIMIT, mayNameField, noteField, overrideField } from './override-field.ts'
 import { type FoundOverrides, isFull } from './overrides.ts'
 
@@ -8,15 +8,42 @@ const PERCENT = 0x25
 const AMPERSAND = 0x26
 const SEMICOLON = 0x3b
 
+/** What a text may be split at once it is decoded: `&`, `;`, `?` or `=`, encoded (also twice, or as `%u0026`) or full-width. */
+const HIDDEN_SEPARATOR = /%(?:25)*(?:26|3[bdf]|u|ef|cd)|[?\xcd\xef]/i
+/** Rounds of decoding before the split, for upstreams that decode a text twice. */
+const DECODED_SPLITS = 2
+
 /**
- * Looks at the pairs of a query or of a form body. Some frameworks also split at semicolons.
+ * Looks at the pairs of a query or of a form body. Some frameworks also split at semicolons, and some servers decode the whole
+ * text before they split it: `a%26_method=DELETE`.
  * @param text one character per byte (latin1)
  */
 export function findFormOverrides(text: string, found: FoundOverrides): void {
   if (!mayNameField(text)) return
+  findPairs(text, found, false)
+  for (let round = 0, before = text; round < DECODED_SPLITS; round++) {
+    if (!HIDDEN_SEPARATOR.test(before)) break
+    const decoded = withPlainSeparators(
+      Buffer.from(decodeFormText(withPlainEscapes(before)), 'utf8').toString('latin1'),
+    )
+    if (decoded === before) break
+    findPairs(decoded, found, true)
+    before = decoded
+  }
+}
+
+/** The full-width and small forms of `&`, `;` and `=`, the Greek question mark, and a second `?`, as bytes of UTF-8. */
+const withPlainSeparators = (text: string): string =>
+  text
+    .replace(/\xef\xbc\x86|\xef\xb9\xa0|\?|\xef\xbc\x9f/g, '&')
+    .replace(/\xef\xbc\x9b|\xef\xb9\x94|\xcd\xbe/g, ';')
+    .replace(/\xef\xbc\x9d|\xef\xb9\xa6/g, '=')
+
+/** @param is_decoded whether the text was decoded before: a field that may be the API's own is then part of some value */
+function findPairs(text: string, found: FoundOverrides, is_decoded: boolean): void {
   for (let start = 0; start < text.length && !isFull(found); ) {
     const end = pairEnd(text, start)
-    notePair(text, skipSpaces(text, start), end, found)
+    notePair(text, skipSpaces(text, start), end, found, is_decoded)
     start = end + 1
   }
 }
@@ -41,16 +68,22 @@ function skipSpaces(text: string, start: number): number {
   }
 }
 
-function notePair(text: string, start: number, end: number, found: FoundOverrides): void {
+function notePair(
+  text: string,
+  start: number,
+  end: number,
+  found: FoundOverrides,
+  is_decoded: boolean,
+): void {
   const head = text.slice(start, Math.min(end, start + FIELD_NAME_LIMIT))
   const equals = head.indexOf('=')
   const written = equals === -1 ? head : head.slice(0, equals)
   if (!mayNameField(written)) return
-  const once = decodeFormText(written)
+  const once = decodeFormText(withPlainEscapes(written))
   // Some upstreams decode twice.
   const field =
     overrideField(once) ?? (once.includes('%') ? overrideField(decodeFormText(once)) : null)
-  if (field === null) return
+  if (field === null || (is_decoded && field === 'maybe_method')) return
   const sign = text.indexOf('=', start)
   if (sign !== -1 && sign < end) noteField(found, field, decodeFormText(text.slice(sign + 1, end)))
 }

@@ -2,11 +2,32 @@
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
+ * Characters that NFKC keeps and that a conversion to a code page of Windows ("best fit") or to ASCII writes as a separator:
+ * `⁄`, `∕` and `⧸` as `/`, `∖`, `⧵` and `⧹` as `\\`, `٪` as `%`. They are replaced before the normalization, because that writes
+ * `½` with a fraction slash, and `½` is no path.
+ */
+const LOOKALIKE = /[\u2044\u2215\u29f8\u2216\u29f5\u29f9\u066a]/g
+const LOOKED_AT: Readonly<Record<string, string>> = {
+  '\u2044': '/',
+  '\u2215': '/',
+  '\u29f8': '/',
+  '\u2216': '\\',
+  '\u29f5': '\\',
+  '\u29f9': '\\',
+  '\u066a': '%',
+}
+
+/**
  * The text after Unicode compatibility normalization (NFKC), without invisible characters. `．`, `․` and `﹒` become `.`, `‥`
- * becomes two of them, `／` becomes `/`, `＼` and `﹨` become `\`, `％` becomes `%`, `；` becomes `;`.
+ * becomes two of them, `／` becomes `/`, `＼` and `﹨` become `\`, `％` becomes `%`, `；` becomes `;`, and the characters above what they look like.
  */
 export const foldCompatible = (text: string): string =>
-  isAscii(text) ? text : text.normalize('NFKC').replace(IGNORED, '')
+  isAscii(text)
+    ? text
+    : text
+        .replace(LOOKALIKE, (one) => LOOKED_AT[one] ?? one)
+        .normalize('NFKC')
+        .replace(IGNORED, '')
 
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false

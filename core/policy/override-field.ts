@@ -50,12 +50,18 @@ export function overrideField(name: string): OverrideField | null {
     : 'maybe_method'
 }
 
-/** @param value decoded */
-export function noteField(found: FoundOverrides, field: OverrideField, value: string): void {
+/** Notes a value once, so that a repetition does not take the place of another one. @param value decoded */
+export function noteField(
+  { methods, addresses }: FoundOverrides,
+  field: OverrideField,
+  value: string,
+): void {
   if (field === 'path') {
-    if (value.startsWith('/')) found.addresses.push({ kind: 'url', value })
+    if (value.startsWith('/') && !addresses.some((one) => one.value === value))
+      addresses.push({ kind: 'url', value })
   } else if (field === 'method' || isMethod(value)) {
-    found.methods.push(value.slice(0, METHOD_VALUE_LIMIT))
+    const method = value.slice(0, METHOD_VALUE_LIMIT)
+    if (!methods.includes(method)) methods.push(method)
   }
 }
 

@@ -24,13 +24,13 @@ export const OVERRIDES_LIMIT = 8
 export const NO_OVERRIDES: Overrides = { methods: [], addresses: [] }
 
 /** One more than is checked is enough for `decideScope` to see that there are too many. */
-export const isFull = ({ methods, addresses }: FoundOverrides): boolean =>
+export const isFull = ({ methods, addresses }: Overrides): boolean =>
   methods.length > OVERRIDES_LIMIT || addresses.length > OVERRIDES_LIMIT
 
 export const isEmpty = ({ methods, addresses }: Overrides): boolean =>
   methods.length + addresses.length === 0
 
 export const joinOverrides = (a: Overrides, b: Overrides): Overrides => ({
-  methods: [...a.methods, ...b.methods],
+  methods: [...new Set([...a.methods, ...b.methods])],
   addresses: [...a.addresses, ...b.addresses],
 })

@@ -1,4 +1,4 @@
-import { decodeFormText } from './decode-form-text.ts'
+import { decodeFormText, withPlainEscapes } from './decode-form-text.ts'
 import { plainFieldName } from './plain-field-name.ts'
 
 /**
@@ -87,7 +87,3 @@ function namesOf(pair: string): readonly string[] {
   const once = decodeFormText(withPlainEscapes(written))
   return once.includes('%') ? [once, decodeFormText(withPlainEscapes(once))] : [once]
 }
-
-/** Perl's CGI and classic ASP read `%u005F` as `%5F`. */
-const withPlainEscapes = (text: string): string =>
-  text.includes('%u') || text.includes('%U') ? text.replace(/%u00([0-9a-f]{2})/gi, '%$1') : text

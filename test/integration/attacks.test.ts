@@ -82,6 +82,12 @@ test('threat 28: a body that only some framework reads as an override is refused
     ['/x', field('"_\\method"'), multipart],
     ['/x?.method=DELETE', '', {}],
     ['/x?method=delete', '', {}],
+    ['/x?a%26_method=DELETE', '', {}],
+    ['/x?a%2526_method%253DDELETE', '', {}],
+    ['/x?a%EF%BC%86_method=DELETE', '', {}],
+    ['/x?a%u0026_method=DELETE', '', {}],
+    [`/x?${'_method=POST&'.repeat(20)}_method=DELETE`, '', {}],
+    ['/x', 'a%26_method=DELETE', FORM],
     ...['X-Method', 'X-Original-Method'].map((name) => ['/x', '', { [name]: 'DELETE' }] as never),
     ...['X-Original-URI', 'X-Rewrite-URI', 'X-Override-URL', 'Request-Uri', 'X-Script-Name'].map(
       (name) => ['/x', '', { [name]: '/elsewhere' }] as never,

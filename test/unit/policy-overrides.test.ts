@@ -83,6 +83,73 @@ test('threat 28: the name of an override is read as the most lenient framework r
   }
 })
 
+test('threat 28: a query or form is also split after it is decoded', () => {
+  const found: [text: string, method: string][] = [
+    ['a%26_method=DELETE', 'DELETE'],
+    ['a%26_method%3DDELETE', 'DELETE'],
+    ['a=1%26_method=DELETE', 'DELETE'],
+    ['a=1%26_method%3dDELETE%26b=2', 'DELETE'],
+    ['a%3B_method=DELETE', 'DELETE'],
+    ['a%2526_method%253DDELETE', 'DELETE'],
+    ['a%2526_method=DELETE', 'DELETE'],
+    ['a%u0026_method=DELETE', 'DELETE'],
+    ['a%uFF06_method=DELETE', 'DELETE'],
+    ['a%EF%BC%86_method=DELETE', 'DELETE'],
+    ['a\xef\xbc\x86_method=DELETE', 'DELETE'],
+    ['a%EF%B9%A0_method=DELETE', 'DELETE'],
+    ['a%EF%BC%9B_method=DELETE', 'DELETE'],
+    ['a%CD%BE_method=DELETE', 'DELETE'],
+    ['_method%EF%BC%9DDELETE', 'DELETE'],
+    ['a%3F_method=DELETE', 'DELETE'],
+    ['/x?_method=DELETE', 'DELETE'],
+    ['a&amp;_method=DELETE', 'DELETE'],
+    ['a%26X-HTTP-Method-Override=DELETE', 'DELETE'],
+    ['a%26%5fmethod=DELETE', 'DELETE'],
+    ['%u005Fmethod=DELETE', 'DELETE'],
+    ['a%26_method%5B%5D=DELETE', 'DELETE'],
+  ]
+  for (const [text, method] of found)
+    for (const read of [inQuery, inForm])
+      assert.ok(read(text).includes(method), `${text} ${read(text).join()}`)
+  assert.deepEqual(findOverrides([], 'a%26rest_route=/wp/v2/users').addresses, [
+    { kind: 'url', value: '/wp/v2/users' },
+  ])
+  for (const text of [
+    'next=https%3A%2F%2Fx%2F%3Fmethod%3Dpost%26verb%3DGET',
+    'q=A%26B%3B_methods%3DDELETE',
+    'q=a%26payment_method%3DDELETE',
+  ])
+    assert.deepEqual([text, inQuery(text), inForm(text)], [text, [], []])
+})
+
+test('threat 28: neither repeated nor blank overrides hide the one that follows', () => {
+  const repeated = '_method=POST&'.repeat(20)
+  const spelled = ['POST', 'post', 'Post', 'pOst', 'poSt', 'posT', 'POst', 'poST', 'PoSt']
+  const integrations = compileIntegrations([
+    anIntegration('https://x', { integration_id: 'int_a' }),
+  ])
+  const scopes = compileScopes([aScope({ rules: [{ methods: ['POST'], paths: ['/**'] }] })])
+  const target = targetOf('https://x/a')
+  const { integration } = matchIntegration(integrations, target)
+  assert.ok(integration !== null)
+  const decide = (name: string, value: string, query: string): string =>
+    decideScope(
+      scopes,
+      integrations,
+      { method: 'POST', target, integration },
+      findOverrides([{ name, value }], query),
+    ).kind
+  assert.equal(decide('a', '', repeated), 'allowed')
+  assert.equal(decide('a', '', `${repeated}_method=DELETE`), 'denied')
+  const variants = spelled.map((value) => `_method=${value}`).join('&')
+  assert.equal(decide('a', '', `${variants}&_method=DELETE`), 'denied')
+  const blanks = ['', '+', '++', '%09', '%09+', '%0a', '%0d', '+%09', '%0b'].map(
+    (v) => `_method=${v}`,
+  )
+  assert.equal(decide('a', '', `${blanks.join('&')}&_method=DELETE`), 'denied')
+  assert.equal(decide('x-original-url', ', , , , , , , , , ,', '_method=DELETE'), 'denied')
+})
+
 test('threat 28: a field that may be the API’s own counts where its value is a method', () => {
   const names = ['method', 'Method', 'httpMethod', 'http_method', 'HTTP-Method', 'request_method']
   names.push('verb', 'http.verb', '[method]'.slice(1), 'method[]')
@@ -378,19 +445,19 @@ test('threat 28: members of a JSON object are found in every spelling, and by le
     ['{"_method":["DELETE","GET"]}', ['DELETE', 'GET']],
     ['{"_method":"GET","_method":"DELETE"}', ['GET', 'DELETE']],
     ['\ufeff{"_method":"DELETE"}', ['DELETE']],
-    ['{"_method":"DELETE"', ['DELETE', 'DELETE']],
+    ['{"_method":"DELETE"', ['DELETE']],
     ['{"a":NaN,"_method":"DELETE"}', ['DELETE']],
     ["{'_method':'DELETE'}", ['DELETE']],
     ['{_method:"DELETE"}', ['DELETE']],
     ['{_method:DELETE}', ['DELETE']],
     ['{"_method"=>"DELETE"}', ['DELETE']],
     ['{"_method" /* a */ : // b\n "DELETE",}', ['DELETE']],
-    ['{"u":"http://x/","_method":"DELETE",}', ['DELETE', 'DELETE']],
+    ['{"u":"http://x/","_method":"DELETE",}', ['DELETE']],
     ['/* a */{"_method":"DELETE"}', ['DELETE']],
     ['{/* a */_method:"DELETE"}', ['DELETE']],
     ['// a\n{"_method":"DELETE"}', ['DELETE']],
     [')]}\'\n{"_method":"DELETE"}', ['DELETE']],
-    ['{"_method":["DELETE"],}', ['DELETE', 'DELETE']],
+    ['{"_method":["DELETE"],}', ['DELETE']],
     ['{"_method":5}', []],
     ['{"_method":{"a":"DELETE"}}', []],
     ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}', []],
@@ -428,8 +495,10 @@ test('an override is found in any place of a body that holds other things, and a
     }),
     { numRuns: repetitions(500) },
   )
-  assert.equal(inForm('_method=GET&'.repeat(500)).length, 9)
-  const parts = part(disposition('name="_method"')).repeat(500)
+  const names = Array.from({ length: 500 }, (_, i) => `M${i}`)
+  assert.equal(inForm(names.map((name) => `_method=${name}`).join('&')).length, 9)
+  const one = part(disposition('name="_method"'))
+  const parts = names.map((name) => one.replace('DELETE', name)).join('')
   assert.equal(findBodyOverrides(bytes(parts), 'multipart/form-data').methods.length, 9)
 })
 
