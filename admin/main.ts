@@ -1,4 +1,5 @@
 import { answerPings } from '../core/answer-pings.ts'
+import { survivesItsReader } from '../core/line-output.ts'
 import { readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import { startGate } from './gate/start-gate.ts'
@@ -7,6 +8,7 @@ import type { RunningAdmin } from './server/running-admin.ts'
 /** Connections that are still open after this time are closed. */
 const STOP_LIMIT_MS = 5000
 
+survivesItsReader()
 answerPings()
 
 const read = readSettings(process.env)

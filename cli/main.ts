@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { DECISIONS } from '../core/activity/activity-entry.ts'
 import { VIAS } from '../core/activity/vias.ts'
 import { EVENT_NAMES } from '../core/events.ts'
+import { survivesItsReader } from '../core/line-output.ts'
 import { version } from '../core/version.ts'
 import { ENVOY_VERSIONS } from '../envoy/envoy-versions.ts'
 import type { ConfigMode } from '../envoy/render-config.ts'
@@ -57,7 +58,8 @@ export function makeProgram(): Command {
   addCompletion(program)
   tellWhereHelpIs(program, 'agw')
   program.hook('preAction', (_, command) => {
-    if (!RUN_ON.has(command.name())) endWithReader()
+    if (RUN_ON.has(command.name())) survivesItsReader()
+    else endWithReader()
   })
   return program
 }

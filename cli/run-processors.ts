@@ -1,3 +1,4 @@
+import { LineOutput } from '../core/line-output.ts'
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
 import { processLogLine } from './launcher/process-log.ts'
@@ -27,8 +28,9 @@ export async function runProcessors(count: number, env: Environment): Promise<nu
   const ended = new Promise<number>((resolve) => {
     endWith = resolve
   })
+  const output = new LineOutput(1)
   const supervisor = new Supervisor({
-    write: (line, child) => process.stdout.write(`${processLogLine('json', child, line)}\n`),
+    write: (line, child) => output.write(`${processLogLine('json', child, line)}\n`),
     giveUp: (why) => {
       process.stderr.write(`${why}\n`)
       endWith(FAILED)

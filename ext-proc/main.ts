@@ -1,8 +1,10 @@
 import { answerPings } from '../core/answer-pings.ts'
+import { survivesItsReader } from '../core/line-output.ts'
 import { runEdge } from './run-edge.ts'
 
 // Sockets and files of this process are accessible only to its own user.
 process.umask(0o077)
+survivesItsReader()
 answerPings()
 
 runEdge(process.env).catch((error: unknown) => {

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { raiseAlert } from '../core/alerts/raise-alert.ts'
-import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { renderEdges } from '../core/metrics/render-edges.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { connectionProblem } from '../core/redis/connection-problem.ts'
@@ -37,6 +36,7 @@ import type { GrpcServer } from './http2/grpc-server.ts'
 import { deny } from './verdict/step.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
 import { TurnsFullError } from './policy/step-turns.ts'
+import { edgeLog } from './process/edge-log.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
 import { startHealthServer } from './process/start-health-server.ts'
 import type { CallTraces } from './trace/call-traces.ts'
@@ -81,7 +81,7 @@ interface Edge {
 export async function runEdge(env: Environment): Promise<void> {
   const settings = readEdgeSettings(env)
   const { edgeId: edge_id, region } = settings
-  const log = pino({ base: { service: 'ext-proc', edge_id }, redact: HIDDEN_MEMBERS })
+  const log = edgeLog('ext-proc', edge_id)
   const health = await startHealthServer(settings.healthAddress)
   // On cores of their own, while this thread builds its tables and joins the fleet.
   const scans = startScanPool()

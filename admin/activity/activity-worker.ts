@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { lease } from '../../core/redis/lease.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { resolveAlerts } from '../alerts/resolve-alerts.ts'
 import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
-import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { type DigestPlace, digestLog, readDigestPlace } from './digest-log.ts'
@@ -77,8 +77,8 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     const isLeader = await attempt('electing the leader for the activity log', async () => {
       if (nowMs() < led.until_ms) return true
       const asked_ms = nowMs()
-      if (!(await leadership.take(redis, REDIS_KEYS.activityLeader, parts.name, LEADERSHIP_MS)))
-        return null
+      const held = await lease.hold(redis, REDIS_KEYS.activityLeader, parts.name, LEADERSHIP_MS)
+      if (held === 'not ours') return null
       const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
       led = { until_ms: asked_ms + RENEWAL_MS, organization_ids, places: new Map() }
       return true
@@ -121,7 +121,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     if (pause_ms === 0) await parts.load.quiet()
   }
   await sending
-  await leadership.release(redis, REDIS_KEYS.activityLeader, parts.name)
+  await lease.release(redis, REDIS_KEYS.activityLeader, parts.name)
 }
 
 /** What a leader knows until it renews its leadership. */

@@ -3,6 +3,7 @@ import { lineOfEntry } from '../../core/change/record-entries.ts'
 import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeKey } from '../../core/anomaly/anomaly-model.ts'
 import { outboxKeys } from '../../core/outbox/outbox-keys.ts'
+import { lease } from '../../core/redis/lease.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import {
@@ -37,12 +38,11 @@ export class AnomalyStore {
 
   /** Takes or renews the lease for LEASE_MS. True if this process held it without interruption. */
   async hold(): Promise<'renewed' | 'taken' | 'not ours'> {
-    const answer = await this.#lease(ANALYSER_LEASE_MS)
-    return answer === 2 ? 'renewed' : answer === 1 ? 'taken' : 'not ours'
+    return await lease.hold(this.#redis, REDIS_KEYS.anomalyLeader, this.#holder, ANALYSER_LEASE_MS)
   }
 
   async giveBack(): Promise<void> {
-    await this.#lease(0)
+    await lease.release(this.#redis, REDIS_KEYS.anomalyLeader, this.#holder)
   }
 
   async readPosition(organization_id: string): Promise<StoredPosition | null> {
@@ -86,14 +86,5 @@ export class AnomalyStore {
     const answer = await runScript(this.#redis, 'save-anomalies', keys, args)
     if (answer === 1) return 'saved'
     return answer === 0 ? 'lease_lost' : 'organization_gone'
-  }
-
-  async #lease(lasts_ms: number): Promise<unknown> {
-    return await runScript(
-      this.#redis,
-      'hold-lease',
-      [REDIS_KEYS.anomalyLeader],
-      [this.#holder, lasts_ms],
-    )
   }
 }

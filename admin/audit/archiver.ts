@@ -17,12 +17,12 @@ import type { PlacedBytes } from '../../core/activity/log-row.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
 import type { AlertCause } from '../../core/alerts/alert.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import { lease } from '../../core/redis/lease.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
-import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ArchiveChain } from './archive-chain.ts'
@@ -136,7 +136,7 @@ class Archiver {
       if (pause_ms === 0) await load.quiet()
     }
     await this.#compressing
-    await leadership.release(redis, REDIS_KEYS.archiveWriter(this.#archive_id), name)
+    await lease.release(redis, REDIS_KEYS.archiveWriter(this.#archive_id), name)
   }
 
   async #mayWrite(): Promise<boolean> {
@@ -153,7 +153,8 @@ class Archiver {
 
   async #takeLease(): Promise<boolean> {
     const { redis, name } = this.#parts
-    return await leadership.take(redis, REDIS_KEYS.archiveWriter(this.#archive_id), name, LEASE_MS)
+    const key = REDIS_KEYS.archiveWriter(this.#archive_id)
+    return (await lease.hold(redis, key, name, LEASE_MS)) !== 'not ours'
   }
 
   /** Deployments do not mix, also where one folder is given to several. */

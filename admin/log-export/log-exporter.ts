@@ -8,9 +8,9 @@ import { takeRows } from '../../core/activity/take-rows.ts'
 import type { EventName } from '../../core/events.ts'
 import { ExportFailures, type ExportKind } from '../../core/otlp/export-failures.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
+import { lease } from '../../core/redis/lease.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { exportedEntry } from './exported-entry.ts'
@@ -138,7 +138,7 @@ class LogExporter {
     }
     metrics.exportLag(null)
     await this.#target.close()
-    await leadership.release(redis, REDIS_KEYS.logExporter, name)
+    await lease.release(redis, REDIS_KEYS.logExporter, name)
   }
 
   /** Returns whether any log has more entries. */
@@ -187,7 +187,7 @@ class LogExporter {
   /** @throws LeaseLost while another process exports */
   async #takeLease(): Promise<void> {
     const { redis, name } = this.#parts
-    if (!(await leadership.take(redis, REDIS_KEYS.logExporter, name, LEASE_MS)))
+    if ((await lease.hold(redis, REDIS_KEYS.logExporter, name, LEASE_MS)) === 'not ours')
       throw new LeaseLost()
   }
 

@@ -4,9 +4,8 @@
 -- KEYS[1] beacon leader · KEYS[2] epoch
 -- ARGV[1] name of this process · ARGV[2] time to live of the election in ms · ARGV[3] channel
 -- Returns: 1 when this process sent the beacon, else 0
-local leader = redis.call('GET', KEYS[1])
-if leader and leader ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+-- @include hold-lease
+if holdLease(KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
 local epoch = redis.call('GET', KEYS[2]) or '0'
 redis.call('PUBLISH', ARGV[3], '{"kind":"beacon","version":1,"epoch":' .. epoch .. ',"sender":' .. cjson.encode(ARGV[1]) .. '}')
 return 1

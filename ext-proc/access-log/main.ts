@@ -1,4 +1,5 @@
 import { answerPings } from '../../core/answer-pings.ts'
+import { survivesItsReader } from '../../core/line-output.ts'
 import { lowerProcessShare } from '../../core/lower-process-share.ts'
 import { runReceiver } from './run-receiver.ts'
 
@@ -6,6 +7,7 @@ import { runReceiver } from './run-receiver.ts'
 process.title = 'agw-access-log'
 // Sockets of this process are accessible only to its own user.
 process.umask(0o077)
+survivesItsReader()
 answerPings()
 // It works in bursts of some milliseconds ten times a second, which no call should wait for.
 lowerProcessShare(5)

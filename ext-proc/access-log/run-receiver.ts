@@ -1,6 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { pino } from 'pino'
-import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
 import { renderEdges } from '../../core/metrics/render-edges.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -9,6 +7,7 @@ import { type Environment, readSettings } from '../../core/settings.ts'
 import { ActivityRecorder } from '../record/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
 import { EdgeMetrics } from '../record/edge-metrics.ts'
+import { edgeLog } from '../process/edge-log.ts'
 import { onStop } from '../process/on-stop.ts'
 import { startHealthServer } from '../process/start-health-server.ts'
 import { processId } from '../process/process-id.ts'
@@ -43,7 +42,7 @@ export async function runReceiver(env: Environment): Promise<void> {
   const { redisUrl, accessLogAddress: address, edgeId: edge_id } = settings
   if (redisUrl === null || address === null)
     throw new Error('REDIS_URL and AGW_ACCESS_LOG_ADDRESS are required; "agw start" sets them')
-  const log = pino({ base: { service: 'access-log', edge_id }, redact: HIDDEN_MEMBERS })
+  const log = edgeLog('access-log', edge_id)
   const health = await startHealthServer(settings.healthAddress)
   const redis = connectRedis(storeAccess(settings, redisUrl), {
     name: `access-log-${edge_id}`,

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -35,8 +39,11 @@ after(async () => {
   for (const stack of running) await stack.stop()
 })
 
-async function begin(env: Record<string, string> = {}): Promise<Stack> {
-  const stack = await startStack(env)
+async function begin(
+  env: Record<string, string> = {},
+  ...more: [product?: string, outputs?: [number, number]]
+): Promise<Stack> {
+  const stack = await startStack(env, ...more)
   running.add(stack)
   return stack
 }
@@ -78,6 +85,21 @@ const isAlive = (pid: number): boolean => {
   } catch {
     return false
   }
+}
+
+/** A pipe without space whose reader does not read, until it leaves. */
+function fullPipe(): { readonly fd: number; readonly leave: () => void } {
+  const path = join(tempFolder('pipe'), 'pipe')
+  execFileSync('mkfifo', [path])
+  const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
+  const reader = openSync(path, O_RDONLY | O_NONBLOCK)
+  const filler = openSync(path, O_WRONLY | O_NONBLOCK)
+  try {
+    for (;;) writeSync(filler, '\n'.repeat(4_096))
+  } catch {
+    closeSync(filler)
+  }
+  return { fd: openSync(path, 'w'), leave: () => closeSync(reader) }
 }
 
 async function childPids(stack: Stack): Promise<number[]> {
@@ -354,6 +376,9 @@ describe('two instances side by side', () => {
   let certificates: Certificates
   let one: Stack
   let two: Stack
+  /** Of the second: a disk without space, and a full pipe that nothing reads. */
+  const full = openSync('/dev/full', 'w')
+  const unread = fullPipe()
   before(async () => {
     certificates = await makeCertificates(['127.0.0.1'])
     const { ca_file, cert_file, key_file } = certificates
@@ -369,12 +394,16 @@ describe('two instances side by side', () => {
         AGW_ADMIN_TOKEN_FILE: secretFile('token', randomBytes(24).toString('hex')),
         AGW_ENCRYPTION_KEY_FILE: secretFile('key', randomBytes(32).toString('base64')),
       }),
-      begin({
-        AGW_EXT_PROC_ADDRESS: `127.0.0.1:${await tcp_port}`,
-        AGW_EXT_PROC_TLS_CERT_FILE: cert_file,
-        AGW_EXT_PROC_TLS_KEY_FILE: key_file,
-        AGW_EXT_PROC_TLS_CA_FILE: ca_file,
-      }),
+      begin(
+        {
+          AGW_EXT_PROC_ADDRESS: `127.0.0.1:${await tcp_port}`,
+          AGW_EXT_PROC_TLS_CERT_FILE: cert_file,
+          AGW_EXT_PROC_TLS_KEY_FILE: key_file,
+          AGW_EXT_PROC_TLS_CA_FILE: ca_file,
+        },
+        fromRoot(),
+        [full, unread.fd],
+      ),
     ])
   })
   after(async () => assert.deepEqual(await Promise.all([end(one), end(two)]), [0, 0]))
@@ -422,6 +451,30 @@ describe('two instances side by side', () => {
       '/admin/activity?event=admin_action&limit=1',
     )
     assert.equal(changes[0].source_ip, '127.0.0.1')
+  })
+
+  test('a gateway whose log nobody reads or can keep serves, kills and restarts what dies', async () => {
+    for (const end of [() => undefined, unread.leave]) {
+      end()
+      const operator = operatorAt(two.proxyUrl, two.adminToken)
+      const { agent, headers, base_url } = await operator.makeAccess(
+        `${two.echoOrigin}/unread-${randomBytes(4).toString('hex')}`,
+      )
+      const status = async (): Promise<number> =>
+        (await fetch(`${two.proxyUrl}/${base_url}/x`, { headers })).status
+      assert.equal(await status(), 200)
+      const [before = 0] = await two.pids('ext-proc')
+      process.kill(before, 'SIGKILL')
+      await until('it is started again', async () => {
+        const [now = before] = await two.pids('ext-proc')
+        return now !== before
+      })
+      await until('calls are served again', async () => (await status()) === 200)
+      const receipt = await operator.send('POST', `/admin/agents/${agent.agent_id}/kill`)
+      assert.equal(receipt.complete, true)
+      assert.equal(await status(), 403)
+      assert.ok(isAlive(two.pid))
+    }
   })
 
   test('secrets from files are not shown, and the commands to try read them there', async () => {

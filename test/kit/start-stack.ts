@@ -48,8 +48,13 @@ const START_LIMIT_MS = 120_000
 /**
  * The whole product by its own launcher, with ports of the operating system's choice and a data directory of its own.
  * @param product a built source tree: this one unless two versions are compared
+ * @param outputs descriptors for standard output and standard error; unless given, both are read into `log`
  */
-export async function startStack(env: Environment = {}, product = fromRoot()): Promise<Stack> {
+export async function startStack(
+  env: Environment = {},
+  product = fromRoot(),
+  outputs: readonly [number | 'pipe', number | 'pipe'] = ['pipe', 'pipe'],
+): Promise<Stack> {
   const dataDir = env['AGW_DATA_DIR'] ?? storeFolder('stack')
   const [proxy, api, echo, forward] = await Promise.all([
     freePort(),
@@ -71,11 +76,11 @@ export async function startStack(env: Environment = {}, product = fromRoot()): P
   const child = spawn(process.execPath, [join(product, 'dist', 'cli', 'bin.js'), 'start'], {
     cwd: dataDir,
     env: { ...withoutSettings(process.env), ...own },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', ...outputs],
   })
   let log = ''
   for (const output of [child.stdout, child.stderr])
-    output.setEncoding('utf8').on('data', (text: string) => {
+    output?.setEncoding('utf8').on('data', (text: string) => {
       log += text
     })
   let code: number | null | undefined
