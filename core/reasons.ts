@@ -47,12 +47,14 @@ export const REASONS = {
     cure: 'Check the HTTP client, and proxies between it and the gateway.',
   },
   upgrade_not_supported: {
-    status: 400,
-    message: 'Upgrades and CONNECT are not supported. Use a plain HTTP request.',
+    status: 426,
+    message:
+      'This upgrade is not supported. Use plain HTTP requests; server-sent events work. For a WebSocket, an operator can allow it for this path.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'The request is an upgrade (WebSocket, h2c) or a CONNECT.',
-    cure: 'Use plain HTTP requests; server-sent events work.',
+    cause:
+      'The request is a WebSocket handshake for a path where no rule allows WebSocket; clients then fall back to plain HTTP. With status 400: it is another upgrade, a handshake with a method other than GET or with a body, or a CONNECT.',
+    cure: 'Use plain HTTP requests.',
   },
   loop_detected: {
     status: 508,

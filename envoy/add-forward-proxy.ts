@@ -93,7 +93,7 @@ function entryListener(agents: ConfigPart, http: ConfigPart, options: ForwardOpt
     // http.client of Python before 3.12 writes CONNECT … HTTP/1.0.
     http_protocol_options: { ...options_1, accept_http_10: true },
     request_timeout: TUNNEL_LIMIT,
-    upgrade_configs: [{ upgrade_type: 'CONNECT' }],
+    upgrade_configs: [...listAt(http, 'upgrade_configs'), { upgrade_type: 'CONNECT' }],
     early_header_mutation_extensions: forgetting(http, []),
     local_reply_config: options.entry_replies,
     route_config: withRoutes(http, (routes) => [

@@ -133,7 +133,7 @@ export function asParts(bootstrap: ConfigPart, place: PartsPlace): Parts {
   const routes = host.routes
     .filter(({ name }) => name !== 'admin')
     .map(ownRoute)
-    .map(withoutUpgrades)
+    .map(withHandshakes)
   return {
     bootstrap: {
       layered_runtime: config.layered_runtime,
@@ -276,13 +276,10 @@ function ownRoute(route: Route): Route {
   }
 }
 
-/** The processor refuses upgrades; without this, Envoy would hold them until a timeout where theirs allows them. */
-const withoutUpgrades = (route: Route): Route => ({
+/** A handshake must reach the processor, whatever their connection manager says of upgrades. */
+const withHandshakes = (route: Route): Route => ({
   ...route,
-  route: {
-    ...route.route,
-    upgrade_configs: [{ upgrade_type: 'websocket', enabled: false }],
-  },
+  route: { ...route.route, upgrade_configs: [{ upgrade_type: 'websocket' }] },
 })
 
 /**

@@ -7,6 +7,8 @@ import { OTHER_ROUTE_DETAILS } from '../core/other-route-details.ts'
 interface Mapping {
   readonly reason: Reason
   readonly when: string
+  /** Overrides the status of the catalogue. */
+  readonly status?: number
   readonly details?: Readonly<Record<string, unknown>>
 }
 
@@ -53,6 +55,7 @@ const mappings = (
   { reason: 'gateway_unavailable', when: "xds.route_name == 'admin' && response.code >= 500" },
   {
     reason: 'upgrade_not_supported',
+    status: 400,
     when: `response.code_details == 'upgrade_failed'${opensTunnels ? '' : " || request.method == 'CONNECT'"}`,
   },
   {
@@ -111,11 +114,11 @@ const IS_MCP = {
 
 /** @param json_rpc_id null for calls that are not MCP */
 function mapper(
-  { reason, when, details = {} }: Mapping,
+  { reason, when, details = {}, status = REASONS[reason].status }: Mapping,
   requestId: string,
   json_rpc_id: string | null,
 ): object {
-  const { status, message } = REASONS[reason]
+  const { message } = REASONS[reason]
   const error = { error: reason, message, details, request_id: '' }
   const text =
     json_rpc_id === null ? JSON.stringify(error) : writeJsonRpcError(error, json_rpc_id, status)

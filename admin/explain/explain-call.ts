@@ -21,7 +21,7 @@ export const explainCall = ({ method, url, agent, integrations, now_ms }: Questi
         method,
         target: parseTarget(`/${Buffer.from(url, 'utf8').toString('latin1')}`),
         headers: [],
-        is_upgrade: false,
+        upgrade: null,
         named_agents: [],
         installation: '',
       },

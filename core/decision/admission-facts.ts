@@ -18,13 +18,16 @@ export interface AdmissionFacts {
   readonly agent?: AgentFacts
 }
 
+/** `other`: another protocol, or a request for a WebSocket that is no handshake. */
+export type Upgrade = 'websocket' | 'other'
+
 /** What the headers of a call contain. */
 export interface RequestFacts {
   readonly method: string
   readonly target: ParsedTarget
   readonly headers: readonly Header[]
-  /** The request asks for a protocol upgrade. */
-  readonly is_upgrade: boolean
+  /** The protocol that the request asks for in place of HTTP; null for an ordinary request. */
+  readonly upgrade: Upgrade | null
   /** The values of `X-Agw-Agent-Id`. */
   readonly named_agents: readonly string[]
   /** The name of this deployment in `Via`; empty if the store has none. */

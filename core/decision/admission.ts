@@ -45,6 +45,8 @@ export interface NotAdmitted {
   readonly step: AdmissionStep
   readonly reason: Reason
   readonly details: Readonly<Record<string, unknown>>
+  /** Overrides the status of the catalogue. */
+  readonly status?: number
   /** Additional members of the log entry. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly known: Known

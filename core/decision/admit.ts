@@ -69,6 +69,8 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
     const { nearest } = decision
     return { ...no('scope', 'permission_denied', details, { integration, key, agent }), nearest }
   }
+  if (request.upgrade !== null)
+    return no('scope', 'upgrade_not_supported', {}, { integration, key, agent })
   const { scope, rule, settings } = decision
   return {
     kind: 'admitted',
@@ -97,6 +99,16 @@ function settleOutgoing(
   return settled.outgoing
 }
 
+/** 426 would say that another upgrade is supported, and would make clients of WebSocket fall back to what they did not ask for. */
+const NO_UPGRADE: NotAdmitted = {
+  kind: 'not_admitted',
+  step: 'target',
+  reason: 'upgrade_not_supported',
+  status: 400,
+  details: {},
+  known: { integration: null, key: null, agent: null },
+}
+
 /** A method is any token, and a scope may allow every one; a key cannot be taken out of it. */
 const KEY_AS_METHOD = targetProblemDetails('gateway_key')
 
@@ -104,12 +116,12 @@ const KEY_AS_METHOD = targetProblemDetails('gateway_key')
 function admitTarget(
   request: RequestFacts,
 ): { readonly kind: 'aimed'; readonly target: Target } | NotAdmitted {
-  const { method, headers, target, is_upgrade, installation } = request
+  const { method, headers, target, upgrade, installation } = request
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
-  if (method === 'CONNECT') return no('target', 'upgrade_not_supported')
+  if (method === 'CONNECT') return NO_UPGRADE
   if (holdsGatewayKey(method)) return no('target', 'invalid_target_url', KEY_AS_METHOD)
   if (!target.ok) return no('target', 'invalid_target_url', targetProblemDetails(target.reason))
-  if (is_upgrade) return no('target', 'upgrade_not_supported')
+  if (upgrade === 'other') return NO_UPGRADE
   if (installation !== '' && hasOwnVia(headers, installation)) return no('target', 'loop_detected')
   return { kind: 'aimed', target: target.target }
 }

@@ -70,13 +70,11 @@ export async function admitCall(
     if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission)
     if (admission.kind === 'not_admitted') {
       if (record.facts.agent_id === null) await noteCaller(services, call, facts.caller)
-      const { step, reason, details, data } = admission
-      return deny(
-        step,
-        reason,
-        details,
-        data === undefined ? {} : { data: { ...details, ...data } },
-      )
+      const { step, reason, details, status, data } = admission
+      return deny(step, reason, details, {
+        ...(status === undefined ? {} : { status }),
+        ...(data === undefined ? {} : { data: { ...details, ...data } }),
+      })
     }
     if (admission.kind === 'admitted') {
       if (organization === null) throw new Error('a call was admitted without its organization')
@@ -147,10 +145,10 @@ function admittedCall(
 }
 
 function requestFacts({ head, headers, installation, record }: ReceivedCall) {
-  const { method, path, is_upgrade, agent_ids } = head
+  const { method, path, upgrade, agent_ids } = head
   const target = parseTarget(path)
   if (target.ok) record.facts.endpoint = describeEndpoint(target.target)
-  return { method, target, headers, is_upgrade, named_agents: agent_ids, installation }
+  return { method, target, headers, upgrade, named_agents: agent_ids, installation }
 }
 
 /** A missing or unknown key is treated as one of the default organization, whose integrations are used in step 2. */

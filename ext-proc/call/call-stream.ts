@@ -9,6 +9,7 @@ import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
   BODY_MODE,
+  type LocalReply,
   type ModeOverride,
   NO_NOTES,
   writeFacts,
@@ -58,6 +59,14 @@ const BUFFER_BODY: ModeOverride = {
 }
 const UNKNOWN_ID = { ...NO_NOTES, json_rpc_id: 'null' }
 const EMPTY = Buffer.alloc(0)
+/**
+ * For the answer to a handshake that is not followed. Envoy then closes a connection of HTTP/1.1 without saying so, and keeps a
+ * `Connection` header only beside `Upgrade`. 426 requires that one.
+ */
+const NO_UPGRADE: readonly Header[] = [
+  { name: 'connection', value: 'close, upgrade' },
+  { name: 'upgrade', value: 'websocket' },
+]
 const INTERNAL = 13
 
 /** One call: Envoy's stream of messages on one side, the decision on the other. */
@@ -71,6 +80,8 @@ export class CallStream implements CallInFlight, CallIo {
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
   #phase: Phase = 'request_headers'
+  /** Of a WebSocket, or of another upgrade, which is refused. */
+  #isHandshake = false
   /** `deciding` until a decision is written. After a pass, the stream stays open until the response has ended. */
   #state: 'deciding' | 'passed' | 'refused' | 'cut' | 'ended' = 'deciding'
   #inspector: ResponseInspector | null = null
@@ -132,7 +143,7 @@ export class CallStream implements CallInFlight, CallIo {
     if (record === null) return true
     this.#parts.metrics.decided('terminated', why.reason, [])
     this.#stream.write(
-      writeRefusal(writeError({ reason: why.reason, details, status: 503 }, record)),
+      writeRefusal(this.#error({ reason: why.reason, details, status: 503 }, record)),
     )
     const status = bytesMayBeOut ? null : 503
     this.#trace(record, 'terminated', why.reason, status)
@@ -152,7 +163,9 @@ export class CallStream implements CallInFlight, CallIo {
     }
     switch (message.kind) {
       case 'request_headers':
-        this.has_body = !message.end_of_stream
+        this.#isHandshake = message.headers.some(({ name }) => name === 'upgrade')
+        // What follows a handshake is no body. Envoy would wait for its end if it were asked for as one.
+        this.has_body = !message.end_of_stream && !this.#isHandshake
         void this.#decide(message.headers)
         return
       case 'request_body':
@@ -242,7 +255,7 @@ export class CallStream implements CallInFlight, CallIo {
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
     if (this.#state !== 'deciding' && this.#state !== 'ended') return
     this.#parts.metrics.decided('blocked', denial.reason, record.steps)
-    const refusal = writeError(denial, record)
+    const refusal = this.#error(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     const { source_ip, request_id, endpoint } = record.facts
     await (entry === null
@@ -252,6 +265,11 @@ export class CallStream implements CallInFlight, CallIo {
     this.#state = 'refused'
     this.#trace(record, 'blocked', denial.reason, refusal.status)
     this.#stream.write(writeRefusal(refusal))
+  }
+
+  #error(denial: Denial, record: CallRecord): LocalReply {
+    const error = writeError(denial, record)
+    return this.#isHandshake ? { ...error, headers: [...error.headers, ...NO_UPGRADE] } : error
   }
 
   #trace(
@@ -322,7 +340,7 @@ export class CallStream implements CallInFlight, CallIo {
     this.#isResponseRefused = true
     const decision = isOut ? 'terminated' : 'blocked'
     this.#parts.metrics.decided(decision, denial.reason, [])
-    const refusal = writeError(denial, record)
+    const refusal = this.#error(denial, record)
     this.#trace(record, decision, denial.reason, isOut ? null : refusal.status)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     if (entry !== null)

@@ -1,3 +1,4 @@
+import type { Upgrade } from '../../core/decision/admission-facts.ts'
 import type { Header } from '../../core/policy/header.ts'
 
 /** The request headers that affect the decision, read in one pass. Text is latin1, one character per byte. */
@@ -9,7 +10,7 @@ export interface RequestHead {
   readonly authority: string
   /** X-Forwarded-Host, if a trusted proxy in front knows the original name. */
   readonly forwarded_host: string | null
-  readonly is_upgrade: boolean
+  readonly upgrade: Upgrade | null
   readonly content_type: string
   /** Null when the body is not encoded. */
   readonly content_encoding: string | null
@@ -24,7 +25,8 @@ export function readHead(headers: readonly Header[]): RequestHead {
   let path = ''
   let authority = ''
   let forwarded_host: string | null = null
-  let is_upgrade = false
+  let upgrade: Upgrade | null = null
+  let is_framed = false
   let content_type = ''
   let content_encoding: string | null = null
   let content_length: number | null = null
@@ -45,7 +47,10 @@ export function readHead(headers: readonly Header[]): RequestHead {
         break
       case ':protocol':
       case 'upgrade':
-        is_upgrade = true
+        upgrade = upgrade === null && value.toLowerCase() === 'websocket' ? 'websocket' : 'other'
+        break
+      case 'transfer-encoding':
+        is_framed = true
         break
       case 'content-type':
         // Implementations differ in which of two values they use.
@@ -70,7 +75,12 @@ export function readHead(headers: readonly Header[]): RequestHead {
     path,
     authority,
     forwarded_host,
-    is_upgrade: is_upgrade || method === 'CONNECT',
+    // A handshake has no body: what follows its headers belongs to the protocol that it asks for.
+    upgrade:
+      method === 'CONNECT' ||
+      (upgrade !== null && (method !== 'GET' || is_framed || content_length))
+        ? 'other'
+        : upgrade,
     content_type,
     content_encoding,
     content_length,

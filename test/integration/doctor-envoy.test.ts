@@ -343,9 +343,9 @@ const ROWS: readonly Row[] = [
   [
     'upgrades',
     (of) => {
-      of.manager.upgrade_configs = [{ upgrade_type: 'websocket' }]
+      of.manager.upgrade_configs = [{ upgrade_type: 'websocket' }, { upgrade_type: 'other' }]
     },
-    /upgrades to websocket/,
+    /upgrades to other/,
     /enabled: false/,
   ],
   [

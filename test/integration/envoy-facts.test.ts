@@ -657,12 +657,12 @@ test('upgrades, CONNECT, malformed and oversized requests are answered in our ow
   const large = `x-large: ${'x'.repeat(70_000)}`
   const rows: ReadonlyArray<readonly [string, number, string]> = [
     [
-      'GET /x HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+      'GET /x HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n',
       400,
       'upgrade_not_supported',
     ],
     [
-      'POST /x HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\ncontent-length: 1\r\n\r\na',
+      'POST /x HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: other\r\ncontent-length: 1\r\n\r\na',
       400,
       'upgrade_not_supported',
     ],

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { mintKey } from '../../core/api-key.ts'
@@ -222,8 +225,8 @@ const rows: Row[] = [
       }),
   },
   {
-    name: 'an upgrade',
-    status: 400,
+    name: 'a WebSocket',
+    status: 426,
     error: 'upgrade_not_supported',
     ask: () =>
       ask({
@@ -454,6 +457,37 @@ test('401 invalid_api_key: an expired key, from its time on', async () => {
   const entry = await until('the refusal is listed', async () => (await refusalsOf(key_id))[0])
   assert.equal(entry.agent_name, open.agent.agent_name)
   assert.equal(entry.data.key_state, 'expired')
+})
+
+test('426 upgrade_not_supported: a client can read it and falls back to HTTP', async () => {
+  const sent = stack.api.mark()
+  const path = `/${open.base_url}/x`
+  const { answers } = await rawHttp(
+    stack.proxyUrl,
+    `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${open.headers.authorization}\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  )
+  assert.equal(answers[0]?.status, 426)
+  assert.equal(JSON.parse(answers[0]?.body ?? '').error, 'upgrade_not_supported')
+  assert.match(answers[0]?.head ?? '', /^upgrade: websocket\r?$/im)
+  // Envoy closes the connection, so it must say so: a client may use it again.
+  assert.match(answers[0]?.head ?? '', /^connection: close, upgrade\r?$/im)
+
+  const session = connect(stack.proxyUrl)
+  await once(session, 'remoteSettings')
+  const stream = session.request({
+    ':method': 'CONNECT',
+    ':protocol': 'websocket',
+    ':scheme': 'http',
+    ':authority': 'a',
+    ':path': path,
+    authorization: open.headers.authorization,
+    'sec-websocket-version': '13',
+  })
+  const [headers] = await once(stream, 'response')
+  assert.equal(headers[':status'], 426)
+  assert.equal(JSON.parse(await text(stream)).error, 'upgrade_not_supported')
+  session.destroy()
+  assert.equal(sent().length, 0)
 })
 
 test('400 upgrade_not_supported: CONNECT', async () => {

@@ -180,7 +180,7 @@ test('every refusal of a call has the same body by base URL and by proxy', async
   ])[] = [
     [400, 'invalid_target_url', open, '/a/../x'],
     [
-      400,
+      426,
       'upgrade_not_supported',
       open,
       '/x',

@@ -24,7 +24,7 @@ const limitedKey = await operator.makeOrganizationKey({ agent_ids: [access.agent
 
 /** An integration whose credential does not open, behind it an upstream that is not there. */
 const broken = await operator.makeAccess(`http://127.0.0.1:${await freePort()}`, {
-  rules,
+  rules: [{ methods: ['GET', 'POST'], paths: ['/things'] }],
   scope: restricted,
 })
 await rewriteRecord(
@@ -36,6 +36,7 @@ await rewriteRecord(
 // Any change makes the edges read the integrations again: calls of other tests may have cached them before.
 await operator.makeIntegration(stack.ownBaseUrl())
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const handshake = { connection: 'upgrade', upgrade: 'websocket' }
 const json = { 'content-type': 'application/json' }
 /** Refused before its end. */
 const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1), is_refused_early: true }
@@ -64,10 +65,11 @@ const rows: Row[] = [
     reason: 'dot_segment',
   },
   {
-    name: '1 upgrade before 2 integration',
+    name: '1 upgrade with a method other than GET before 2 integration',
     ask: {
       path: '/https://nobody.test/a',
-      headers: { ...access.headers, connection: 'upgrade', upgrade: 'websocket' },
+      method: 'POST',
+      headers: { ...access.headers, ...handshake },
     },
     status: 400,
     error: 'upgrade_not_supported',
@@ -208,6 +210,32 @@ const rows: Row[] = [
     status: 403,
     error: 'permission_denied',
     reason: 'method_not_allowed',
+  },
+  {
+    name: '3 naming an agent before 5 a WebSocket',
+    ask: { path: `/${broken.base_url}/things`, headers: { ...bearer(orgKey.key), ...handshake } },
+    status: 400,
+    error: 'agent_id_required',
+  },
+  {
+    name: '5 path before a WebSocket',
+    ask: { path: `/${broken.base_url}/nowhere`, headers: { ...broken.headers, ...handshake } },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'path_not_allowed',
+  },
+  {
+    name: '5 method before a WebSocket',
+    ask: { path: `/${access.base_url}/things`, headers: { ...access.headers, ...handshake } },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'method_not_allowed',
+  },
+  {
+    name: '5 a WebSocket before the credential',
+    ask: { path: `/${broken.base_url}/things`, headers: { ...broken.headers, ...handshake } },
+    status: 426,
+    error: 'upgrade_not_supported',
   },
   {
     name: '5 path before the credential',

@@ -145,7 +145,7 @@ test('the manifests for Istio act on one port, where every filter is off but for
       .map(({ patch }) => patch.value)
     assert.ok(host.typed_per_filter_config['agw.ext_proc'])
     for (const { route } of routes)
-      assert.deepEqual(route.upgrade_configs, [{ upgrade_type: 'websocket', enabled: false }])
+      assert.deepEqual(route.upgrade_configs, [{ upgrade_type: 'websocket' }])
   }
   // Istio refuses a message of any type that does not name it.
   assert.ok(!JSON.stringify(patches).includes('"config":{}'))

@@ -51,7 +51,7 @@ const FACTS = {
     method: 'GET',
     target: parseTarget('/https://x/v1/models/a?limit=2'),
     headers: HEADERS,
-    is_upgrade: false,
+    upgrade: null,
     named_agents: [],
     installation: 'here',
   },
@@ -113,7 +113,7 @@ const ORDER: readonly (readonly [change: Change, expected: string])[] = [
   ],
   [{ request: { method: 'CONNECT' } }, 'target: upgrade_not_supported'],
   [{ request: to('https://x/v1/../a') }, 'target: invalid_target_url dot_segment'],
-  [{ request: { is_upgrade: true } }, 'target: upgrade_not_supported'],
+  [{ request: { upgrade: 'other' } }, 'target: upgrade_not_supported'],
   [
     { request: { headers: [{ name: 'via', value: '1.1 a, 1.1 agw-here' }] } },
     'target: loop_detected',
@@ -333,7 +333,7 @@ test('a key counts in the header that the credential of the integration owns, an
 
 test('a refusal says what is known of the call', () => {
   const rows: readonly (readonly [change: Change, known: readonly (string | null)[]])[] = [
-    [{ request: { is_upgrade: true } }, [null, null, null]],
+    [{ request: { upgrade: 'other' } }, [null, null, null]],
     [{ request: to('https://x//v1/models') }, [null, null, null]],
     [{ request: to('https://x/v1//models') }, ['int_a', null, null]],
     [{ caller: { kind: 'none' } }, ['int_a', null, null]],

@@ -65,7 +65,7 @@ const ORDER: readonly (readonly [change: CallChange, answer: string, events: rea
   [
     [{ mayServe: [false] }, 'lease: gateway_unavailable', []],
     [{ url: 'https://api.example.com/v1/../a' }, 'target: invalid_target_url dot_segment', OWNER],
-    [{ headers: { upgrade: 'websocket' } }, 'target: upgrade_not_supported', OWNER],
+    [{ headers: { upgrade: 'h3' } }, 'target: upgrade_not_supported', OWNER],
     [{ headers: { via: '1.1 agw-here' } }, 'target: loop_detected', OWNER],
     [{ url: 'https://other.example.com/' }, 'integration: integration_not_found', OWNER],
     [{ headers: { authorization: '' } }, 'agent: authentication_required', []],
@@ -354,7 +354,7 @@ const EARLY: readonly (readonly [told: string, change: CallChange])[] = [
   ['target: invalid_target_url', { url: 'https://user:pass@api.example.com/v1' }],
   ['target: invalid_target_url', { url: 'https://api.example.com/v1//models' }],
   ['target: invalid_target_url', { url: '' }],
-  ['target: upgrade_not_supported', { headers: { upgrade: 'websocket' } }],
+  ['target: upgrade_not_supported', { headers: { upgrade: 'h3' } }],
   ['target: upgrade_not_supported', { method: 'CONNECT' }],
   ['target: loop_detected', { installation: 'x', headers: { via: '1.1 agw-x' } }],
   ['agent: ambiguous_request', { headers: { authorization: 'Bearer {key}, Bearer x' } }],

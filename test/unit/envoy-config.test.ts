@@ -125,18 +125,23 @@ test('tracing is in every listener of our own Envoy: sampled by us alone, told t
   assert.doesNotMatch(JSON.stringify(config), /collector\.test|the-token/)
 })
 
-const VERSIONS: readonly (readonly [object, boolean])[] = [
+const VERSIONS: readonly (readonly [object, boolean, boolean?])[] = [
   [{ major_number: 1, minor_number: 40 }, true],
-  [{ major_number: 1, minor_number: 39 }, true],
+  [{ major_number: 1, minor_number: 39 }, true, true],
+  [{ major_number: 1, minor_number: 39, patch: 1 }, true, true],
+  [{ major_number: 1, minor_number: 39, patch: 2 }, true],
   [{ major_number: 1, minor_number: 38, patch: 3 }, false],
+  [{ major_number: 1, minor_number: 38, patch: 4 }, false, true],
   [{ major_number: 1, minor_number: 41 }, false],
   [{ major_number: 2 }, true],
   [{}, true],
 ]
 
-for (const [version, isSupported] of VERSIONS)
+for (const [version, isSupported, hangs = false] of VERSIONS)
   test(`agw doctor about an Envoy of version ${JSON.stringify(version)}`, () => {
     const bootstrap = { node: { user_agent_build_version: { version } } }
     const found = checkBootstrap({ bootstrap } as unknown as Parameters<typeof checkBootstrap>[0])
-    assert.equal(!found.some(({ says }) => says.includes('is not supported')), isSupported)
+    const says = (text: string): boolean => found.some((one) => one.says.includes(text))
+    assert.equal(!says('is not supported'), isSupported)
+    assert.equal(says('hangs in the handshake of each WebSocket'), hangs)
   })

@@ -187,7 +187,7 @@ test('a key as the method is refused, since none can be taken out of it', () => 
   const request = {
     target,
     headers: [],
-    is_upgrade: false,
+    upgrade: null,
     named_agents: [],
     installation: '',
   }

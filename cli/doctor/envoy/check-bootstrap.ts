@@ -50,6 +50,15 @@ export function checkBootstrap({ bootstrap }: EnvoyDump): CheckResult[] {
         `Use Envoy ${ENVOY_VERSIONS.join(' or ')}.`,
       ),
     )
+  const patch = Number(at(bootstrap, ...VERSION, 'patch') ?? 0)
+  if ((version === '1.38' && patch >= 4) || (version === '1.39' && patch <= 1))
+    found.push(
+      warning(
+        check,
+        `Envoy ${version}.${patch} hangs in the handshake of each WebSocket that a rule allows`,
+        'Use Envoy 1.39.2 or newer, or allow no upgrade in rules.',
+      ),
+    )
   const admin = at(bootstrap, 'admin', 'address', 'socket_address')
   if (admin !== undefined)
     found.push(

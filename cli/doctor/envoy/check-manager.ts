@@ -239,7 +239,9 @@ function checkUpgrades({ manager, routes }: Gateway, check: string): CheckResult
   const takesTunnels = routes.some(({ is_tunnel, needs_verdict }) => is_tunnel && needs_verdict)
   const allowed = messages(manager['upgrade_configs']).filter(
     ({ enabled, upgrade_type }) =>
-      enabled !== false && !(takesTunnels && String(upgrade_type).toUpperCase() === 'CONNECT'),
+      enabled !== false &&
+      String(upgrade_type).toLowerCase() !== 'websocket' &&
+      !(takesTunnels && String(upgrade_type).toUpperCase() === 'CONNECT'),
   )
   const open = allowed.filter(({ upgrade_type }) =>
     routes.some(
