@@ -127,6 +127,8 @@ export interface McpTools {
   readonly deny: readonly string[]
 }
 
+export type OverLimit = 'refuse' | 'pass_unscanned'
+
 export interface Scope {
   readonly scope_id: string
   readonly organization_id: string
@@ -135,6 +137,10 @@ export interface Scope {
   readonly integration_id: string
   readonly priority: number
   readonly max_body_bytes: number | null
+  /** Of a response that is scanned; null: the limit of the gateway. Absent in records of versions before 0.3, as the next. */
+  readonly max_response_bytes?: number | null
+  /** What happens to a response over that limit. */
+  readonly over_limit?: OverLimit
   readonly rules: readonly ScopeRule[]
   readonly mcp_tools: McpTools
   readonly injection_detection: InjectionSettings
@@ -147,6 +153,8 @@ export interface Scope {
 export const SCOPE_DEFAULTS = {
   priority: 100,
   max_body_bytes: null,
+  max_response_bytes: null,
+  over_limit: 'refuse',
   mcp_tools: { allow: ['*'], deny: [] },
   injection_detection: {
     enabled: true,

@@ -182,11 +182,23 @@ export const REASONS = {
   },
   request_too_large: {
     status: 413,
-    message: 'The request body exceeds the inspection limit. Send at most details.limit_bytes.',
+    message:
+      'The request body exceeds the inspection limit. Send at most details.limit_bytes; details.held_by, if present, says what has to read the body.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'The body must be buffered for inspection and exceeds the limit.',
+    cause:
+      'The body must be buffered and exceeds the limit. `details.held_by` names the check that reads it: `scan`, `tools`, `mcp_headers`, `signature`, `agent_id` or `overrides`.',
     cure: 'Send a smaller body, or raise `AGW_MAX_BODY_BYTES` or `max_body_bytes` of the scope.',
+  },
+  response_too_large: {
+    status: 403,
+    message:
+      'The API was called, but its response exceeds the inspection limit and was withheld. Do not repeat the call; ask for less data at once, or ask an operator.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'The response must be inspected and exceeds `AGW_MAX_BODY_BYTES` or `max_response_bytes` of the scope (`details.limit_bytes`). The API has processed the request.',
+    cure: 'Ask for smaller pages, raise the limit, or let larger responses pass unscanned with `over_limit` of the scope.',
   },
   unsupported_content_encoding: {
     status: 415,

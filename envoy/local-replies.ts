@@ -63,6 +63,11 @@ const mappings = (
     when: `response.code == 413 || (response.code == 408 && request.size > ${limits.body_bytes})`,
     details: { limit_bytes: limits.body_bytes },
   },
+  {
+    reason: 'response_too_large',
+    when: detailsBeginWith('response_payload_too_large'),
+    details: { limit_bytes: limits.body_bytes },
+  },
   { reason: 'request_timeout', when: 'response.code == 408' },
   { reason: 'headers_too_large', when: 'response.code == 431' },
   // An allowed call whose new path matches a route of somebody else: envoy/only-own-routes.ts.

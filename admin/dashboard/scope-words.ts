@@ -73,12 +73,16 @@ export function anomalyWords(anomaly: ScopeSettings['anomaly_detection']): strin
   return `An alert at score ${anomaly.alert_threshold}${kill}.`
 }
 
-export function limitWords({ priority, max_body_bytes }: ScopeSettings): string {
+export function limitWords(settings: ScopeSettings): string {
+  const { priority, max_body_bytes, max_response_bytes, over_limit } = settings
   const body =
     max_body_bytes === null
       ? 'Bodies up to the limit of the gateway'
       : `Bodies up to ${countOf(max_body_bytes, 'byte')}`
-  return `${body}. Priority ${priority}.`
+  const response =
+    max_response_bytes === null ? '' : `, responses up to ${countOf(max_response_bytes, 'byte')}`
+  const rest = over_limit === 'pass_unscanned' ? ' Longer responses pass unscanned.' : ''
+  return `${body}${response}.${rest} Priority ${priority}.`
 }
 
 function joined(texts: readonly string[], none = ''): string {

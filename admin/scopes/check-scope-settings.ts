@@ -4,7 +4,10 @@ import type { Issue } from '../http/outcome.ts'
 import { checkPatterns } from './check-patterns.ts'
 import { PATH_DEEP_LIMIT, SCOPE_LIMIT_BYTES, SCOPE_PATHS_LIMIT } from './scope-schemas.ts'
 
-type Settings = Pick<Scope, 'rules' | 'max_body_bytes' | 'injection_detection'>
+type Settings = Pick<
+  Scope,
+  'rules' | 'max_body_bytes' | 'max_response_bytes' | 'injection_detection'
+>
 
 /**
  * Checks a scope beyond its schema.
@@ -30,11 +33,12 @@ export function checkScopeSettings(
       path: '/rules',
       message: `has ${pathsOf(scope)} paths in all rules; at most ${SCOPE_PATHS_LIMIT} are allowed`,
     })
-  if (scope.max_body_bytes !== null && scope.max_body_bytes > body_limit_bytes)
-    issues.push({
-      path: '/max_body_bytes',
-      message: `must be at most ${body_limit_bytes}, the limit of this gateway`,
-    })
+  for (const member of ['max_body_bytes', 'max_response_bytes'] as const)
+    if ((scope[member] ?? 0) > body_limit_bytes)
+      issues.push({
+        path: `/${member}`,
+        message: `must be at most ${body_limit_bytes}, the limit of this gateway`,
+      })
   issues.push(...checkPatterns(scope.injection_detection))
   if (issues.length === 0 && Buffer.byteLength(JSON.stringify(scope)) > SCOPE_LIMIT_BYTES)
     issues.push({ path: '', message: `must be at most ${SCOPE_LIMIT_BYTES} bytes as JSON` })

@@ -103,6 +103,11 @@ export const EditableScope = Strict({
   name: Name,
   priority: Type.Integer({ minimum: 0, maximum: 1_000_000, default: DEFAULTS.priority }),
   max_body_bytes: Nullable(Type.Integer({ minimum: 0 })),
+  max_response_bytes: Nullable(Type.Integer({ minimum: 1 })),
+  over_limit: Type.Enum(['refuse', 'pass_unscanned'], {
+    description:
+      'What happens to a response over the limit in a scope that scans responses. A request that is too large is always refused.',
+  }),
   rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
   mcp_tools: McpTools,
   injection_detection: InjectionDetection,
@@ -123,6 +128,8 @@ export const NewScope = Strict({
   rules: EditableScope.properties.rules,
   priority: Type.Optional(EditableScope.properties.priority),
   max_body_bytes: Type.Optional(EditableScope.properties.max_body_bytes),
+  max_response_bytes: Type.Optional(EditableScope.properties.max_response_bytes),
+  over_limit: Type.Optional(EditableScope.properties.over_limit),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
   injection_detection: partial(InjectionDetection, DEFAULTS.injection_detection),
   anomaly_detection: partial(AnomalyDetection, DEFAULTS.anomaly_detection),
@@ -136,6 +143,8 @@ export const ScopeView = Strict({
   integration_id: Type.String(),
   priority: Type.Number(),
   max_body_bytes: Nullable(Type.Number()),
+  max_response_bytes: Nullable(Type.Number()),
+  over_limit: EditableScope.properties.over_limit,
   rules: Type.Array(
     Strict({ methods: Type.Array(Type.String()), paths: Type.Array(Type.String()) }),
   ),
@@ -165,4 +174,4 @@ export const ScopeView = Strict({
 /** Replaced whole by a merge patch. */
 export const SCOPE_WHOLE = ['rules']
 /** Members in which null is a value. */
-export const SCOPE_NULLABLE = ['max_body_bytes', 'requests_per_minute']
+export const SCOPE_NULLABLE = ['max_body_bytes', 'max_response_bytes', 'requests_per_minute']

@@ -1,7 +1,8 @@
-import type { Scope } from '../../core/model.ts'
+import { SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 
 /** What a reader of the API sees of a scope. */
 export function scopeView(scope: Scope): Record<string, unknown> {
   const { organization_id: _, ...view } = scope
-  return view
+  const { max_response_bytes, over_limit } = SCOPE_DEFAULTS
+  return { max_response_bytes, over_limit, ...view }
 }

@@ -3,6 +3,7 @@ import type {
   InjectionMode,
   InjectionSettings,
   McpTools,
+  OverLimit,
   RateSettings,
   Scope,
   Sensitivity,
@@ -17,6 +18,9 @@ export interface EffectiveSettings {
   readonly scope_ids: readonly string[]
   /** null: only the limit of the gateway. */
   readonly max_body_bytes: number | null
+  /** The limit of responses that are scanned; null: only the limit of the gateway. */
+  readonly max_response_bytes: number | null
+  readonly over_limit: OverLimit
   readonly tools: EffectiveTools
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
@@ -36,6 +40,10 @@ export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
   return {
     scope_ids: scopes.map((scope) => scope.scope_id),
     max_body_bytes: lowest(scopes.map((scope) => scope.max_body_bytes)),
+    max_response_bytes: lowest(scopes.map((scope) => scope.max_response_bytes ?? null)),
+    over_limit: scopes.every((scope) => scope.over_limit === 'pass_unscanned')
+      ? 'pass_unscanned'
+      : 'refuse',
     tools: mergeTools(scopes.map((scope) => scope.mcp_tools)),
     injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
     anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),

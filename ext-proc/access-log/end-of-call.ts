@@ -14,7 +14,8 @@ type CallOutcome =
 
 /** How an allowed call has ended. */
 export interface CallEnd {
-  readonly decision: 'allowed' | 'terminated'
+  /** `blocked`: the API has answered, and Envoy withheld the response. */
+  readonly decision: 'allowed' | 'blocked' | 'terminated'
   /** The error code that the gateway sent; null if the response of the upstream was forwarded. */
   readonly reason: Reason | null
   readonly outcome: CallOutcome
@@ -52,12 +53,15 @@ export function endOfCall(call: FinishedCall): CallEnd {
     ...(lacksRoute ? { cause: NO_ROUTE } : {}),
   }
   return {
-    decision: isOurs ? 'terminated' : 'allowed',
+    decision: isOurs ? 'terminated' : details === TOO_LARGE ? 'blocked' : 'allowed',
     reason: isOurs || lacksRoute ? 'gateway_unavailable' : reasonOf(outcome, details, status),
     outcome,
     upstream: JSON.stringify(upstream),
   }
 }
+
+/** A response that had to be buffered for inspection, and was longer than Envoy's buffer. */
+const TOO_LARGE = 'response_payload_too_large'
 
 const NO_ROUTE =
   'No route of the gateway in Envoy matched the allowed call: the verdict secret of Envoy is not AGW_VERDICT_SECRET, a route is missing, or one of another part of Envoy stands before it. See agw doctor --envoy-admin.'
@@ -83,6 +87,7 @@ function outcomeOf({ flags, details }: FinishedCall): CallOutcome {
 function reasonOf(outcome: CallOutcome, details: string, status: number): Reason | null {
   if (details === 'via_upstream' || status < 400) return null
   if (outcome === 'caller_left' || outcome === 'not_sent') return null
+  if (details === TOO_LARGE) return 'response_too_large'
   if (status === 504) return 'upstream_timeout'
   if (status === 413) return 'request_too_large'
   if (status === 408) return 'request_timeout'

@@ -17,9 +17,9 @@ export function lineOfCall(
   const second = facts.indexOf('\t', first + 1)
   const third = facts.indexOf('\t', second + 1)
   if (first < 0 || second < 0 || third < 0 || !facts.endsWith('}}')) return null
-  const isEnded = end.decision === 'terminated'
-  const event = isEnded ? 'request_rejected' : facts.slice(first + 1, second)
-  const delivered = !isEnded && facts.charAt(second + 1) === '1' ? deliveryTag(event) : ''
+  const isRefused = end.decision !== 'allowed'
+  const event = isRefused ? 'request_rejected' : facts.slice(first + 1, second)
+  const delivered = !isRefused && facts.charAt(second + 1) === '1' ? deliveryTag(event) : ''
   const known = facts.slice(third + 2, -2)
   const isFirst = known.endsWith('{')
   return {

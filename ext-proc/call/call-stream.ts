@@ -96,8 +96,8 @@ export class CallStream implements CallInFlight, CallIo {
   #isUnlogged = false
   /** The refusal of the response has been logged. It is the final result, even if the caller disconnects before it is sent. */
   #isResponseRefused = false
-  /** Detections in the response that have been logged. */
-  #notedFinding = ''
+  /** What is logged of the response. */
+  #notedResponse = ''
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
   /** Of the body, while it is held. */
@@ -313,6 +313,7 @@ export class CallStream implements CallInFlight, CallIo {
     const isBodyDue = this.#responsePhase().headers(
       message.headers,
       message.code_details,
+      message.end_of_stream,
       asksForBody,
     )
     watch?.answered(isBodyDue)
@@ -373,9 +374,9 @@ export class CallStream implements CallInFlight, CallIo {
   #withNewFacts(bytes: Buffer): Buffer {
     const record = this.#record
     if (record === null || !this.#isNoted || this.#parts.is_strict) return bytes
-    const passed = record.response_finding === this.#notedFinding ? null : record.passed()
+    const passed = record.response_note === this.#notedResponse ? null : record.passed()
     if (passed === null) return bytes
-    this.#notedFinding = record.response_finding
+    this.#notedResponse = record.response_note
     return Buffer.concat([bytes, writeFacts(writeCallFacts(passed))])
   }
 
@@ -422,7 +423,7 @@ export class CallStream implements CallInFlight, CallIo {
   #lastWord(): ActivityEntry | null {
     const record = this.#record
     if (record === null || this.#isResponseRefused || this.#isUnlogged) return null
-    const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_finding === '')
+    const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_note === '')
     return isTold ? null : record.allowed()
   }
 

@@ -58,15 +58,14 @@ export async function decideCall(
   if (admitted.kind === 'deny') return admitted
   const call = admitted.value
 
-  const limit_bytes = planBody(call, io, record.mcp, services.settings.max_body_bytes)
+  const plan = planBody(call, io, record.mcp, services.settings.max_body_bytes)
   const taking = checkRate(services, call, record.facts.endpoint, io)
   const rate = taking === null ? UNLIMITED : await taking
   if (rate.kind === 'deny') return rate
   if (taking !== null) record.note('rate', 'pass')
 
   if (io.has_body) askForToken(services.tokens, call)
-  const body =
-    limit_bytes === null ? UNREAD : await readCallBody(services, call, limit_bytes, io, record)
+  const body = plan === null ? UNREAD : await readCallBody(services, call, plan, io, record)
   if (body.kind === 'deny') return body
   const { sent, facts } = body.value
   const overrides = facts === null ? ALLOWED : checkBodyOverrides(call, facts)

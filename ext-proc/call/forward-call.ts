@@ -51,7 +51,7 @@ export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
   { body, credential, installation, rate, lists_tools, has_body, is_proxied }: PassedSteps,
-  record: Pick<CallRecord, 'note' | 'foundInResponse'>,
+  record: Pick<CallRecord, 'note' | 'foundInResponse' | 'passedUnscanned'>,
 ): Verdict {
   const { killBoard, mayServe, whyUnavailable, pool, settings } = services
   const { head, agent, integration, target, outgoing } = call
@@ -81,6 +81,7 @@ export function forwardCall(
     is_get: head.method === 'GET',
     asks_events,
     onFinding: (data) => record.foundInResponse(data),
+    onUnscanned: (limit) => record.passedUnscanned(limit),
   })
   const { raw_path, scheme } = target
   const is_echo = integration.base.origin === settings.echo_origin

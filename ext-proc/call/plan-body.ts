@@ -1,30 +1,53 @@
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
+import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
+import { siblingsOf } from '../../core/policy/siblings-of.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 
+/** The check for which a body is buffered: the first of those that read it. */
+export type BodyReader = 'agent_id' | 'scan' | 'tools' | 'mcp_headers' | 'signature' | 'overrides'
+
+export interface BodyPlan {
+  readonly limit_bytes: number
+  readonly held_by: BodyReader
+}
+
 /**
- * The largest body that is buffered; null if no step needs the body and it is streamed. A body that is needed is requested from
- * Envoy now, so that it arrives while the rate limit is taken.
+ * Why and up to which size the body is buffered; null if no step needs it and it is streamed. A body that is needed is requested
+ * from Envoy now, so that it arrives while the rate limit is taken.
  */
 export function planBody(
   call: AdmittedCall,
   io: CallIo,
   mcp: McpHeaders | null,
   max_body_bytes: number,
-): number | null {
-  if (!isNeeded(call, io.has_body, mcp)) return null
+): BodyPlan | null {
+  const held_by = readerOf(call, io.has_body, mcp)
+  if (held_by === null) return null
   const { body, head, settings } = call
   const limit_bytes = Math.min(max_body_bytes, settings.max_body_bytes ?? Number.POSITIVE_INFINITY)
   if (body === null && (head.content_length ?? 0) <= limit_bytes) void io.body()
-  return limit_bytes
+  return { limit_bytes, held_by }
 }
 
-function isNeeded(call: AdmittedCall, has_body: boolean, mcp: McpHeaders | null): boolean {
+function readerOf(
+  call: AdmittedCall,
+  has_body: boolean,
+  mcp: McpHeaders | null,
+): BodyReader | null {
   const { integration, needs_body } = call.integration
   const { injection, tools } = call.settings
-  if (call.body !== null || injection.enabled || !tools.is_unrestricted) return true
-  if (mcp?.mirrors === true || needs_body) return true
+  if (call.body !== null) return 'agent_id'
+  if (injection.enabled) return 'scan'
+  if (!tools.is_unrestricted) return 'tools'
+  if (mcp?.mirrors === true) return 'mcp_headers'
+  if (needs_body) return 'signature'
   const there = call.agent_scopes.by_integration.get(integration.integration_id)
-  return has_body && there !== undefined && mayBodyOverride(there, call, call.head.content_type)
+  if (!has_body || there === undefined) return null
+  const { integrations, target, head } = call
+  const isAlone = siblingsOf(integrations, target.origin) === null
+  if (mayBodyOverride(there, call, head.content_type, isAlone)) return 'overrides'
+  // Only a form is read for it: the key of an organization may name the agent there, in contradiction to a header.
+  const hasOwnKey = (call.key?.agent_id ?? null) !== null
+  return !hasOwnKey && saysForm(head.content_type) ? 'agent_id' : null
 }

@@ -8,6 +8,7 @@ import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 import { bufferBody, type SentBody } from './buffer-body.ts'
 import { busy } from './busy.ts'
+import type { BodyPlan } from './plan-body.ts'
 import type { IdentityServices } from './read-identity.ts'
 
 export interface BodyServices extends IdentityServices {
@@ -25,7 +26,7 @@ export interface CallBody {
 export async function readCallBody(
   services: BodyServices,
   call: AdmittedCall,
-  limit_bytes: number,
+  { limit_bytes, held_by }: BodyPlan,
   io: CallIo,
   record: CallRecord,
 ): Promise<Step<CallBody>> {
@@ -36,7 +37,7 @@ export async function readCallBody(
       ? await bufferBody(io, record.facts, content_length, limit_bytes, call.agent)
       : withinLimit(call.body.bytes, record.facts.bytes_in ?? 0, limit_bytes)
   if (held === 'busy') return busy('body', { by: 'owner' })
-  if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes })
+  if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes, held_by })
   const questions = questionsOf(call, record.mcp, settings.max_body_bytes)
   const patterns = call.settings.injection.enabled ? settingsToScan(call.settings) : null
   const { organization_id, agent_id } = call.agent

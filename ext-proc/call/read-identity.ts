@@ -28,7 +28,8 @@ export async function readIdentity(
   const anyone = { organization_id, agent_id: '' }
   const held = await bufferBody(io, record.facts, content_length, limit_bytes, anyone)
   if (held === 'busy') return busy('agent', { by: 'owner' })
-  if (held === 'too_large') return deny('agent', 'request_too_large', { limit_bytes })
+  if (held === 'too_large')
+    return deny('agent', 'request_too_large', { limit_bytes, held_by: 'agent_id' })
   if (content_encoding !== null && held.length > 0)
     return deny('agent', 'unsupported_content_encoding', { content_encoding })
   const questions = {

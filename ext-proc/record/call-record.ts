@@ -36,6 +36,7 @@ export class CallRecord {
   #stepStarted_ms: number
   #inRequest: Readonly<Record<string, unknown>> | null = null
   #inResponse = ''
+  #isUnscanned = false
   #event: 'request_allowed' | 'injection_detected' = 'request_allowed'
 
   constructor(
@@ -106,9 +107,15 @@ export class CallRecord {
     this.#event = 'injection_detected'
   }
 
-  /** Other than before when something else was found in the response. */
-  get response_finding(): string {
-    return this.#inResponse
+  /** The response was longer than its inspection limit, and the scope lets the rest pass. */
+  passedUnscanned(limit_bytes: number): void {
+    Object.assign(this.facts.data, { response_unscanned: true, limit_bytes })
+    this.#isUnscanned = true
+  }
+
+  /** Changes when something else becomes known about the response. */
+  get response_note(): string {
+    return this.#isUnscanned ? `${this.#inResponse} unscanned` : this.#inResponse
   }
 
   /** What the end of a passed call does not change; null while the organization is not known. */

@@ -35,6 +35,7 @@ export interface InspectionOrder {
   readonly place: CallPlace
   readonly settings: EffectiveSettings
   readonly pool: ScanPool
+  /** Of the gateway; a scope may have a lower one. */
   readonly limit_bytes: number
   /** A credential that travels in the query, and may come back in a header. */
   readonly query_secret: Secret | null
@@ -48,6 +49,8 @@ export interface InspectionOrder {
   readonly asks_events: boolean
   /** Called with findings that are let through. */
   readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
+  /** Called if the response passes without being scanned whole. */
+  readonly onUnscanned: (limit_bytes: number) => void
 }
 
 /** Most calls need no more than a look at the few headers that lead elsewhere. */
@@ -64,6 +67,7 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector {
 
 class Inspector implements ResponseInspector {
   readonly #order: InspectionOrder
+  readonly #limit_bytes: number
   readonly #scans: boolean
   readonly #filters: boolean
   #contentType = ''
@@ -75,6 +79,10 @@ class Inspector implements ResponseInspector {
   #inflater: StreamInflater | null = null
   /** Bytes of the stream that came, that were let out, and what the scanner still holds. */
   #released = 0
+  /** Only the beginning of the response is scanned, as it passes. */
+  #skips = false
+  /** Bytes of the response that came. */
+  #received = 0
   #waiting: Buffer = Buffer.alloc(0)
 
   readonly sees_every_response: boolean
@@ -86,6 +94,10 @@ class Inspector implements ResponseInspector {
     sees_every_response: boolean,
   ) {
     this.#order = order
+    this.#limit_bytes = Math.min(
+      order.limit_bytes,
+      order.settings.max_response_bytes ?? Number.POSITIVE_INFINITY,
+    )
     this.#scans = scans
     this.#filters = filters
     this.sees_every_response = sees_every_response
@@ -95,8 +107,9 @@ class Inspector implements ResponseInspector {
     return this.#scans || this.#filters || this.#order.asks_events
   }
 
-  headers(headers: readonly Header[]): HeadersVerdict {
+  headers(headers: readonly Header[], end = false): HeadersVerdict {
     const { settings, onUnauthorized, place } = this.#order
+    const limit_bytes = this.#limit_bytes
     if (onUnauthorized !== null && headerOf(headers, ':status') === '401') onUnauthorized()
     // Judged as it goes out: what is taken out of a value first may have hidden where it leads.
     const judged = judgeHeaders(this.#redacted(headers), place)
@@ -105,9 +118,17 @@ class Inspector implements ResponseInspector {
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
     const namesEndpoint = this.#order.is_get && isEventStream(this.#contentType)
-    if (!namesEndpoint && !this.#scans && !this.#filters) return { ...judged, body: 'unseen' }
+    if (end || (!namesEndpoint && !this.#scans && !this.#filters))
+      return { ...judged, body: 'unseen' }
     if (namesEndpoint) this.#endpoints = new EndpointFilter(place)
-    this.#reading = readingOf(headers, this.#contentType, this.#filters)
+    this.#reading = readingOf(headers, this.#contentType, this.#filters, limit_bytes)
+    const length = headerOf(headers, 'content-length')
+    if (this.#reading === 'whole' && !(Number(length ?? 'unknown') <= limit_bytes)) {
+      if (this.#maySkip) {
+        this.#reading = 'bytes'
+        this.#skips = true
+      } else if (length !== null) return { kind: 'deny', denial: tooLarge(limit_bytes) }
+    }
     if (this.#reading === 'whole') return { ...judged, body: 'whole' }
     const opened = this.#reading === 'bytes' ? !this.#filters : this.#openEvents()
     if (!opened) return { kind: 'deny', denial: this.#unreadable() }
@@ -175,9 +196,17 @@ class Inspector implements ResponseInspector {
     this.#inflater?.close()
   }
 
+  /** Whether a response over the limit passes without being scanned. A list of tools is always filtered. */
+  get #maySkip(): boolean {
+    return this.#order.settings.over_limit === 'pass_unscanned' && !this.#filters
+  }
+
   async #whole(body: Buffer): Promise<BodyVerdict> {
     if (body.length === 0) return UNCHANGED
-    const { settings, pool, limit_bytes } = this.#order
+    const { settings, pool } = this.#order
+    const limit_bytes = this.#limit_bytes
+    if (body.length > limit_bytes)
+      return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
     if (this.#scans) {
       const input = {
         body,
@@ -185,6 +214,11 @@ class Inspector implements ResponseInspector {
         content_encoding: this.#contentEncoding,
       }
       const result = await pool.scanResponse(input, settingsToScan(settings), limit_bytes)
+      if (result.kind === 'too_large') {
+        if (!this.#maySkip) return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
+        this.#order.onUnscanned(limit_bytes)
+        return UNCHANGED
+      }
       // An unreadable response is blocked: its content for the agent is unknown (threat model, rule 13).
       if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }
       const denial = this.#judge(result.decision)
@@ -192,6 +226,8 @@ class Inspector implements ResponseInspector {
     }
     if (!this.#filters) return UNCHANGED
     const inflated = inflateBody(body, this.#contentEncoding, limit_bytes, 'response')
+    if (inflated.kind === 'too_large')
+      return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
     if (inflated.kind !== 'inflated') return { kind: 'deny', denial: UNREADABLE, before: null }
     const filtered = filterTools(inflated.bytes, settings.tools)
     if (filtered.kind === 'unreadable') return { kind: 'deny', denial: UNREADABLE, before: null }
@@ -203,6 +239,8 @@ class Inspector implements ResponseInspector {
     const chunk = this.#inflater === null ? received : await this.#inflater.inflate(received)
     if (!Buffer.isBuffer(chunk)) return { kind: 'deny', denial: this.#unreadable(), before: null }
     let clean = chunk
+    this.#received += received.length
+    if (this.#skips && this.#received > this.#limit_bytes) clean = this.#skipRest(chunk)
     if (this.#scanner !== null) {
       const verdict = await this.#scanner.push(chunk, end)
       const waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
@@ -219,6 +257,15 @@ class Inspector implements ResponseInspector {
     const { out, denial } = this.#filtered(clean, end)
     if (denial !== null) return { kind: 'deny', denial, before: out.length === 0 ? null : out }
     return out === received ? UNCHANGED : { kind: 'pass', body: out, remove: [] }
+  }
+
+  /** The rest of the response passes as it comes, behind what the scanner still held. */
+  #skipRest(chunk: Buffer): Buffer {
+    if (this.#scanner === null) return chunk
+    this.#scanner.close()
+    this.#scanner = null
+    this.#order.onUnscanned(this.#limit_bytes)
+    return Buffer.concat([this.#waiting, chunk])
   }
 
   #filtered(bytes: Buffer, end: boolean): FilteredEvents {
@@ -259,6 +306,11 @@ const UNREADABLE: Denial = {
   },
 }
 
+const tooLarge = (limit_bytes: number): Denial => ({
+  reason: 'response_too_large',
+  details: { limit_bytes },
+})
+
 /** `whole`: held until it is complete; `events`: let go event by event; `bytes`: let go as it comes. */
 type Reading = 'whole' | 'events' | 'bytes'
 
@@ -273,12 +325,17 @@ const HELD_ANYWAY_BYTES = 65_536
  * How a body is read. Its type decides only what it is held for: what says that it is text comes as a document, and all
  * else is judged by its bytes as they pass, so that a picture of any size is not held.
  */
-function readingOf(headers: readonly Header[], content_type: string, filters: boolean): Reading {
+function readingOf(
+  headers: readonly Header[],
+  content_type: string,
+  filters: boolean,
+  limit_bytes: number,
+): Reading {
   const type = content_type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   if (isEventStream(content_type)) return 'events'
   if (ENDLESS.test(type)) return 'bytes'
   const length = headerOf(headers, 'content-length')
-  const isShort = length !== null && Number(length) <= HELD_ANYWAY_BYTES
+  const isShort = length !== null && Number(length) <= Math.min(HELD_ANYWAY_BYTES, limit_bytes)
   if (JSON_STREAM.test(type) && !filters && !isShort) return 'bytes'
   return filters || isShort || isText(content_type, type) ? 'whole' : 'bytes'
 }

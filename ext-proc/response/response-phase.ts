@@ -55,12 +55,18 @@ export class ResponsePhase {
 
   /**
    * @param code_details Envoy's, of the response; empty if they are not known
+   * @param end no body follows
    * @param asksForBody the body is sent here even if it is not inspected, unless it is large
    * @returns whether Envoy was asked to send the body
    */
-  headers(headers: readonly Header[], code_details = '', asksForBody = false): boolean {
+  headers(
+    headers: readonly Header[],
+    code_details = '',
+    end = false,
+    asksForBody = false,
+  ): boolean {
     try {
-      return this.#headers(headers, code_details, asksForBody)
+      return this.#headers(headers, code_details, end, asksForBody)
     } catch (error) {
       // Thrown on, it would end the process and all it holds.
       this.#io.fail(error)
@@ -68,8 +74,13 @@ export class ResponsePhase {
     }
   }
 
-  #headers(headers: readonly Header[], code_details: string, asksForBody: boolean): boolean {
-    const verdict = this.#judged(headers, code_details)
+  #headers(
+    headers: readonly Header[],
+    code_details: string,
+    end: boolean,
+    asksForBody: boolean,
+  ): boolean {
+    const verdict = this.#judged(headers, code_details, end)
     if (verdict.kind === 'deny') {
       this.#io.refuse(verdict.denial, false).catch((error: unknown) => this.#io.fail(error))
       return false
@@ -86,13 +97,13 @@ export class ResponsePhase {
     return mode !== null
   }
 
-  #judged(headers: readonly Header[], code_details: string): HeadersVerdict {
+  #judged(headers: readonly Header[], code_details: string, end: boolean): HeadersVerdict {
     const inspector = this.#inspector
     // Without an inspector nothing was forwarded, so this is an answer of Envoy's own.
     if (inspector === null) return { kind: 'pass', headers, body: 'unseen' }
     return isOfFilter(headers, code_details)
       ? { kind: 'pass', headers: inspector.cleaned(headers), body: 'unseen' }
-      : inspector.headers(headers)
+      : inspector.headers(headers, end)
   }
 
   body(bytes: Buffer, end: boolean): void {

@@ -33,7 +33,8 @@ export interface ResponseInspector {
   readonly sees_every_response: boolean
   /** Whether the body may have to be read and therefore needs an encoding that can be decoded. */
   readonly may_read_body: boolean
-  headers(headers: readonly Header[]): HeadersVerdict
+  /** @param end no body follows */
+  headers(headers: readonly Header[], end?: boolean): HeadersVerdict
   /** The headers of an error by a filter of the same Envoy, to which the call did not get through: not judged, only cleaned. */
   cleaned(headers: readonly Header[]): readonly Header[]
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict>

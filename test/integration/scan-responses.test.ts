@@ -38,6 +38,7 @@ const firstLine: { resolve: () => void; readonly promise: Promise<void> } = (() 
 })()
 const event = (text: string): string => `data: ${JSON.stringify({ delta: text })}\n\n`
 
+let exports = 0
 const upstream = await startUpstream(async (request, response) => {
   const url = new URL(request.url ?? '/', 'http://upstream')
   const text = url.searchParams.get('attack') === 'yes' ? ATTACK : 'Nothing of note.'
@@ -82,6 +83,19 @@ const upstream = await startUpstream(async (request, response) => {
       }
       response.end()
       return
+    case 'export': {
+      // One that says how long it is, or one of unknown length.
+      const rows = Buffer.alloc(Number(url.searchParams.get('mib')) * 1_048_576, 'a row of data. ')
+      const head = Buffer.from(`{"text":${JSON.stringify(text)},"rows":"`)
+      const length = head.length + rows.length + 2
+      response.setHeader('content-type', 'application/json')
+      if (url.searchParams.get('chunked') !== 'yes') response.setHeader('content-length', length)
+      exports += 1
+      response.write(head)
+      response.write(rows)
+      response.end('"}')
+      return
+    }
     case 'picture':
       response.setHeader('content-type', 'image/png')
       response.setHeader('content-length', 2 * PICTURE.length)
@@ -138,6 +152,52 @@ test('threat 13: a response in an encoding that cannot be undone is blocked, and
   const answer = await get('odd')
   assert.equal(answer.status, 403)
   assert.equal(answer.json().details.pattern_name, 'unreadable_response')
+})
+
+const entryOf = (request_id: string) =>
+  until(`the entry of ${request_id}`, async () => {
+    const { data } = await stack.operator.send('GET', `/admin/activity?request_id=${request_id}`)
+    return data[0] ?? null
+  })
+
+test('a response over the limit is refused for good, since the API was called, or passes where the scope says so', async () => {
+  const LIMIT = 8_388_608
+  const passing = await stack.operator.makeAccess(`${upstream.origin}/r${++count}`, {
+    scope: { injection_detection: { scan_responses: true }, over_limit: 'pass_unscanned' },
+  })
+  const smaller = await stack.operator.makeAccess(`${upstream.origin}/r${++count}`, {
+    scope: { injection_detection: { scan_responses: true }, max_response_bytes: 1_000_000 },
+  })
+  for (const chunked of ['no', 'yes']) {
+    for (const [access, mib, limit_bytes] of [
+      [scanning, 9, LIMIT],
+      [smaller, 1, 1_000_000],
+    ] as const) {
+      exports = 0
+      const answer = await get(`export?mib=${mib}&chunked=${chunked}`, access)
+      assert.equal(answer.status, 403)
+      assert.equal(answer.header('x-agw-reason'), 'response_too_large')
+      assert.deepEqual(answer.json().details, { limit_bytes })
+      assert.match(answer.json().message, /The API was called/)
+      assert.equal(exports, 1)
+      const entry = await entryOf(answer.header('x-agw-request-id') ?? '')
+      assert.deepEqual(
+        [entry.event, entry.decision, entry.reason],
+        ['request_rejected', 'blocked', 'response_too_large'],
+      )
+    }
+    const answer = await get(`export?mib=12&chunked=${chunked}`, passing)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.json().rows.length, 12 * 1_048_576)
+    const entry = await entryOf(answer.header('x-agw-request-id') ?? '')
+    assert.equal(entry.decision, 'allowed')
+    assert.equal(entry.data['response_unscanned'], true)
+    assert.equal(entry.data['limit_bytes'], LIMIT)
+    // What is within the limit is scanned all the same, and cut where the refusal comes too late.
+    await assert.rejects(get(`export?mib=12&chunked=${chunked}&attack=yes`, passing))
+    const blocked = await get('json?attack=yes', passing).catch(() => null)
+    assert.ok(blocked === null || blocked.status === 403)
+  }
 })
 
 const TYPES = [

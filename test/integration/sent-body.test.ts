@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { Server } from 'mcp-sdk-1-17/server/index.js'
 import { StreamableHTTPServerTransport } from 'mcp-sdk-1-17/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from 'mcp-sdk-1-17/types.js'
+import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
 import { sendRandomBodies } from '../kit/sent/send-random-bodies.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
@@ -139,4 +140,57 @@ test('what arrives has no reading that is forbidden, whatever is cut out of a bo
     'unsupported_content_encoding',
   ])
     assert.ok((counts.get(outcome) ?? 0) > 0, outcome)
+})
+
+test('a form of any size streams where no check reads it; elsewhere the refusal names the check', async () => {
+  let received = 0
+  const uploads = await startUpstream((_, response, body) => {
+    received = Buffer.byteLength(body, 'latin1')
+    response.end()
+  })
+  after(() => uploads.stop())
+  const UNSCANNED = { injection_detection: { enabled: false } }
+  const open = await stack.operator.makeAccess(`${uploads.origin}/open`, { scope: UNSCANNED })
+  const narrow = await stack.operator.makeAccess(`${uploads.origin}/narrow`, {
+    rules: [{ methods: ['*'], paths: ['/files/**'] }],
+    scope: UNSCANNED,
+  })
+  const scanned = await stack.operator.makeAccess(`${uploads.origin}/scanned`, {
+    scope: { injection_detection: { enabled: true } },
+  })
+  const alone = await startUpstream((_, response, body) => {
+    received = Buffer.byteLength(body, 'latin1')
+    response.end()
+  })
+  after(() => alone.stop())
+  const streamed = await stack.operator.makeAccess(`${alone.origin}/v1`, { scope: UNSCANNED })
+  const organization_key = { authorization: `Bearer ${organization.key}` }
+  const part = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n'
+  const body = Buffer.concat([
+    Buffer.from(part),
+    Buffer.alloc(9_000_000, 'x'),
+    Buffer.from('\r\n--b--\r\n'),
+  ])
+  const rows = [
+    [streamed, streamed.headers, null],
+    [streamed, { ...organization_key, 'x-agw-agent-id': streamed.agent.agent_id }, 'agent_id'],
+    [narrow, narrow.headers, 'overrides'],
+    // A path in the form could be that of the other integrations of the same API.
+    [open, open.headers, 'overrides'],
+    [scanned, scanned.headers, 'scan'],
+  ] as const
+  for (const [access, headers, held_by] of rows) {
+    received = 0
+    const answer = await call({
+      to: stack.proxyUrl,
+      path: `/${access.base_url}/files/a`,
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'multipart/form-data; boundary=b' },
+      body,
+      is_refused_early: true,
+    })
+    assert.equal(received, held_by === null ? body.length : 0)
+    if (held_by === null) assert.equal(answer.status, 200)
+    else assertRefusal(answer, 413, 'request_too_large', { limit_bytes: 8_388_608, held_by })
+  }
 })

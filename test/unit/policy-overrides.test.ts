@@ -529,14 +529,20 @@ test('hostile bodies are read in linear time', () => {
 })
 
 test('a body need not be held where no override in it could change the answer', () => {
-  const held = (methods: string[], type: string, others = 0): boolean => {
-    const scopes = [aScope({ rules: [{ methods, paths: ['/**'] }] })]
+  const held = (
+    methods: string[],
+    type: string,
+    others = 0,
+    path = '/**',
+    alone = true,
+  ): boolean => {
+    const scopes = [aScope({ rules: [{ methods, paths: [path] }] })]
     for (let i = 0; i < others; i++) scopes.push(aScope({ name: `other ${i}` }))
     const compiled = compileScopes(scopes).by_integration.get('int_a')
     assert.ok(compiled !== undefined)
     const [first] = scopes
     assert.ok(first !== undefined)
-    return mayBodyOverride(compiled, { scope: first, rule: 0 }, type)
+    return mayBodyOverride(compiled, { scope: first, rule: 0 }, type, alone)
   }
   assert.equal(held(['POST'], 'application/json'), true)
   assert.equal(held(['POST'], ''), true)
@@ -545,7 +551,14 @@ test('a body need not be held where no override in it could change the answer', 
   assert.equal(held(['POST'], `image/png, ${FORM}`), true)
   assert.equal(held(['*'], 'application/json'), false)
   assert.equal(held(['*'], ''), false)
-  assert.equal(held(['*'], FORM), true)
+  for (const form of [FORM, 'multipart/form-data; boundary=b']) {
+    assert.equal(held(['*'], form), false)
+    // A path in it could be one that the scope does not allow, or that of another integration.
+    assert.equal(held(['*'], form, 0, '/uploads/**'), true)
+    assert.equal(held(['*'], form, 0, '/**', false), true)
+    assert.equal(held(['*'], form, 1), true)
+    assert.equal(held(['POST'], form), true)
+  }
   assert.equal(held(['*'], 'application/json', 1), true)
 })
 

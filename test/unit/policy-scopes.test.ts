@@ -282,6 +282,7 @@ test('merged settings are the strictest of each', () => {
   const a = aScope({
     name: 'a',
     max_body_bytes: 500,
+    over_limit: 'pass_unscanned',
     mcp_tools: { allow: ['read_*', 'list_*'], deny: ['x'] },
     injection_detection: {
       ...injection,
@@ -303,6 +304,7 @@ test('merged settings are the strictest of each', () => {
   const b = aScope({
     name: 'b',
     max_body_bytes: null,
+    max_response_bytes: 700,
     mcp_tools: { allow: ['*_file'], deny: ['Y'] },
     injection_detection: {
       ...injection,
@@ -324,6 +326,8 @@ test('merged settings are the strictest of each', () => {
   assert.deepEqual(merged, {
     scope_ids: ['scp_a', 'scp_b'],
     max_body_bytes: 500,
+    max_response_bytes: 700,
+    over_limit: 'refuse',
     injection: {
       enabled: true,
       mode: 'alert',
@@ -362,6 +366,8 @@ test('merging is independent of order in what it enforces, and adding a scope ne
   const scope = fc
     .record({
       max_body_bytes: fc.option(fc.nat(5), { nil: null }),
+      max_response_bytes: fc.option(fc.nat(5), { nil: null }),
+      over_limit: fc.constantFrom('refuse', 'pass_unscanned'),
       limit: fc.option(fc.nat(5), { nil: null }),
       mode: fc.constantFrom('block', 'alert', 'log'),
       sensitivity: fc.constantFrom('low', 'medium', 'high'),
@@ -372,6 +378,8 @@ test('merging is independent of order in what it enforces, and adding a scope ne
     .map((r) =>
       aScope({
         max_body_bytes: r.max_body_bytes,
+        max_response_bytes: r.max_response_bytes,
+        over_limit: r.over_limit,
         mcp_tools: { allow: r.allow, deny: r.deny },
         injection_detection: {
           ...SCOPE_DEFAULTS.injection_detection,
@@ -385,6 +393,8 @@ test('merging is independent of order in what it enforces, and adding a scope ne
   const order = { log: 0, alert: 1, block: 2, low: 0, medium: 1, high: 2 }
   const strength = (s: ReturnType<typeof mergeSettings>) => [
     -(s.max_body_bytes ?? 99),
+    -(s.max_response_bytes ?? 99),
+    s.over_limit === 'refuse' ? 1 : 0,
     -(s.rate.requests_per_minute ?? 99),
     ...(s.injection.enabled
       ? [1, order[s.injection.mode], order[s.injection.sensitivity]]

@@ -17,6 +17,7 @@ import { aScope } from './policy-kit.ts'
 const PATH = '/https://api.example.com/v1/things'
 const target = parseTarget(PATH)
 assert.ok(target.ok)
+const LIMIT_BYTES = 100_000
 const SEARCH_ONLY = { allow: ['search'], deny: [] }
 const SCANS = { ...SCOPE_DEFAULTS.injection_detection, scan_responses: true }
 
@@ -25,6 +26,7 @@ interface Looks {
   readonly mode?: 'block' | 'alert'
   readonly lists_tools?: boolean
   readonly is_get?: boolean
+  readonly over_limit?: 'refuse' | 'pass_unscanned'
   readonly query_secret?: string
   readonly onUnauthorized?: () => void
   /** What the scan of a whole body answers. */
@@ -38,6 +40,7 @@ const [BAD] = (found({}) as Extract<ScanResult, { kind: 'scanned' }>).findings
 
 function anInspector(looks: Looks) {
   const findings: unknown[] = []
+  const unscanned: number[] = []
   const scanned: string[] = []
   const pool: Pick<ScanPool, 'scanResponse' | 'scanTexts'> = {
     scanResponse: ({ body }) => {
@@ -56,7 +59,8 @@ function anInspector(looks: Looks) {
     ...(looks.scans === true ? SCANS : SCOPE_DEFAULTS.injection_detection),
     mode: looks.mode ?? ('block' as const),
   }
-  const scope = aScope({ mcp_tools: SEARCH_ONLY, injection_detection })
+  const { over_limit = 'refuse' } = looks
+  const scope = aScope({ mcp_tools: SEARCH_ONLY, injection_detection, over_limit })
   assert.ok(target.ok)
   const order: InspectionOrder = {
     place: {
@@ -70,15 +74,16 @@ function anInspector(looks: Looks) {
     },
     settings: mergeSettings([scope]),
     pool: pool as ScanPool,
-    limit_bytes: 1000,
+    limit_bytes: LIMIT_BYTES,
     query_secret: looks.query_secret === undefined ? null : new Secret(looks.query_secret),
     onUnauthorized: looks.onUnauthorized ?? null,
     lists_tools: looks.lists_tools ?? false,
     is_get: looks.is_get ?? false,
     asks_events: false,
+    onUnscanned: (limit) => void unscanned.push(limit),
     onFinding: (data) => void findings.push(data['pattern_name']),
   }
-  return { inspector: inspectResponse(order), findings, scanned }
+  return { inspector: inspectResponse(order), findings, scanned, unscanned }
 }
 
 const response = (headers: Readonly<Record<string, string>> = {}): readonly Header[] =>
@@ -226,8 +231,9 @@ async function outcomeOf(
 function describe(verdict: BodyVerdict): string {
   if (verdict.kind === 'pass')
     return verdict.body === null ? 'unchanged' : `as ${verdict.body.toString()}`
-  const pattern = verdict.denial.details['pattern_name']
-  return `refused: ${String(pattern)}${verdict.before === null ? '' : ` after ${verdict.before.toString()}`}`
+  const { reason, details } = verdict.denial
+  const { pattern_name } = details as { readonly pattern_name?: string }
+  return `refused: ${pattern_name ?? reason}${verdict.before === null ? '' : ` after ${verdict.before.toString()}`}`
 }
 
 /** What the scan of a whole body answers, and what becomes of the body. */
@@ -250,7 +256,7 @@ const RESULTS: readonly (readonly [
   [
     'too much when it is inflated',
     { kind: 'too_large', limit_bytes: 1 },
-    'refused: unreadable_response',
+    'refused: response_too_large',
     [],
   ],
   ['no thread for it', { kind: 'busy', by: 'all' }, 'refused: unreadable_response', []],
@@ -304,6 +310,57 @@ test('a body that is cut has another length, encoding and digest', async () => {
 })
 
 const event = (data: string): string => `data: ${data}\n\n`
+
+const LONG = 'x'.repeat(LIMIT_BYTES + 1)
+const TOO_LARGE = { reason: 'response_too_large', details: { limit_bytes: LIMIT_BYTES } }
+
+test('a response over the limit is refused as one of an API that was called', async () => {
+  for (const over_limit of ['refuse', 'pass_unscanned'] as const) {
+    // A list of tools is filtered, so that none of it passes unread.
+    const looks = over_limit === 'refuse' ? { scans: true } : { scans: true, lists_tools: true }
+    const { inspector } = anInspector({ ...looks, over_limit })
+    const declared = inspector.headers(
+      response({ ...JSON_TYPE, 'content-length': String(LIMIT_BYTES + 1) }),
+    )
+    assert.deepEqual(declared, { kind: 'deny', denial: TOO_LARGE })
+    // The answer to a HEAD, or a 304, has the length of a body that does not come.
+    const head = inspector.headers(response({ ...JSON_TYPE, 'content-length': '900000' }), true)
+    assert.equal(head.kind, 'pass')
+    const other = anInspector({ ...looks, over_limit }).inspector
+    assert.equal(other.headers(response(JSON_TYPE)).kind, 'pass')
+    const verdict = await other.body(Buffer.from(LONG), true)
+    assert.deepEqual(verdict, { kind: 'deny', denial: TOO_LARGE, before: null })
+  }
+  const inflates = anInspector({
+    scans: true,
+    result: { kind: 'too_large', limit_bytes: LIMIT_BYTES },
+  })
+  inflates.inspector.headers(response({ ...JSON_TYPE, 'content-encoding': 'gzip' }))
+  const verdict = await inflates.inspector.body(Buffer.from('small'), true)
+  assert.deepEqual(verdict, { kind: 'deny', denial: TOO_LARGE, before: null })
+})
+
+test('with pass_unscanned only the beginning of a longer response is scanned, which is noted', async () => {
+  const looks = { scans: true, over_limit: 'pass_unscanned' } as const
+  for (const more of [{ 'content-length': String(LIMIT_BYTES + 1) }, {}]) {
+    const { inspector, unscanned } = anInspector(looks)
+    const verdict = inspector.headers(response({ ...JSON_TYPE, ...more }))
+    assert.equal(verdict.kind === 'pass' && verdict.body, 'chunks')
+    assert.equal(describe(await inspector.body(Buffer.from('first '), false)), 'unchanged')
+    assert.deepEqual(unscanned, [])
+    assert.equal(describe(await inspector.body(Buffer.from(LONG), false)), `as ${LONG}`)
+    assert.equal(describe(await inspector.body(Buffer.from('bad'), true)), 'unchanged')
+    assert.deepEqual(unscanned, [LIMIT_BYTES])
+  }
+  const short = anInspector(looks)
+  const verdict = short.inspector.headers(
+    response({ ...JSON_TYPE, 'content-length': String(LIMIT_BYTES) }),
+  )
+  assert.equal(verdict.kind === 'pass' && verdict.body, 'whole')
+  const bad = anInspector(looks)
+  bad.inspector.headers(response(JSON_TYPE))
+  assert.match(describe(await bad.inspector.body(Buffer.from('bad'), true)), /^refused: a_pattern/)
+})
 
 /** A stream of events, chunk by chunk, and what goes out. */
 const STREAMS: readonly (readonly [

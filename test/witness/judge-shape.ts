@@ -47,8 +47,8 @@ export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' {
   const decision = decideScope(scopes, TABLE, asked, inHead)
   if (decision.kind === 'denied') return 'refused'
   const there = scopes.by_integration.get('int_a')
-  if (body === '' || there === undefined || !mayBodyOverride(there, decision, head.content_type))
-    return 'allowed'
+  if (body === '' || there === undefined) return 'allowed'
+  if (!mayBodyOverride(there, decision, head.content_type, true)) return 'allowed'
   const { facts } = readBody(
     Buffer.from(body, 'latin1'),
     {

@@ -136,7 +136,7 @@ function ScopeFields({
       <FoldedSection
         title="Priority and size"
         words={limitWords(settings)}
-        members={['/priority', '/max_body_bytes']}
+        members={['/priority', '/max_body_bytes', '/max_response_bytes', '/over_limit']}
       >
         <LimitFields settings={settings} onSettings={onSettings} />
       </FoldedSection>

@@ -202,5 +202,23 @@ export const LimitFields = ({
         onSettings({ ...settings, max_body_bytes: text === '' ? null : Number(text) })
       }
     />
+    <TextField
+      label="Maximum size of a scanned response (bytes)"
+      member="/max_response_bytes"
+      type="number"
+      min={1}
+      hint="Leave empty to use the gateway-wide limit."
+      value={settings.max_response_bytes === null ? '' : String(settings.max_response_bytes)}
+      onValue={(text) =>
+        onSettings({ ...settings, max_response_bytes: text === '' ? null : Number(text) })
+      }
+    />
+    <CheckField
+      label="Let longer responses pass unscanned"
+      value={settings.over_limit === 'pass_unscanned'}
+      onValue={(passes) =>
+        onSettings({ ...settings, over_limit: passes ? 'pass_unscanned' : 'refuse' })
+      }
+    />
   </>
 )
