@@ -1,7 +1,8 @@
 import type { Static, TSchema } from 'typebox'
+import type { CallerProof } from '../../core/kill/publish-kill.ts'
 import type { AdminRole } from '../../core/model.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
-import type { Outcome } from './outcome.ts'
+import type { Answer, Outcome, Refusal } from './outcome.ts'
 
 /** An authenticated, authorized and valid request. */
 export interface AdminCall<P = unknown, Q = unknown, B = unknown> {
@@ -12,6 +13,13 @@ export interface AdminCall<P = unknown, Q = unknown, B = unknown> {
   readonly body: B
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly request_id: string
+}
+
+/** A request whose caller the store has yet to check, in the script that carries it out. */
+export interface UnsignedCall<P = unknown, B = unknown>
+  extends Omit<AdminCall<P, unknown, B>, 'actor' | 'query'> {
+  readonly proof: CallerProof
+  readonly source_ip: string | null
 }
 
 /**
@@ -51,6 +59,8 @@ export interface Route<
   /** Content types of a 200 that is not JSON. */
   readonly produces?: readonly string[]
   handle(call: AdminCall<Static<P>, Static<Q>, Static<B>>): Promise<Outcome>
+  /** Only of a forgiving route: carries it out without signing in first. Null if the caller has to. */
+  handleUnsigned?(call: UnsignedCall<Static<P>, Static<B>>): Promise<Answer | Refusal | null>
 }
 
 export const defineRoute = <

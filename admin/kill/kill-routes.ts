@@ -1,7 +1,8 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { killAgent } from '../../core/kill/kill-agent.ts'
 import { reactivateAgent } from '../../core/kill/reactivate-agent.ts'
 import type { KillActor } from '../../core/kill/kill-entries.ts'
+import type { KillOrder, UnsignedOrder } from '../../core/kill/publish-kill.ts'
 import { withRoom } from '../../core/kill/with-room.ts'
 import { AgentView } from '../agents/agent-schemas.ts'
 import { agentViews } from '../agents/agent-view.ts'
@@ -9,8 +10,8 @@ import { hasMail } from '../email/has-mail.ts'
 import { newKey } from '../keys/new-key.ts'
 import type { Actor } from '../context/admin-context.ts'
 import { AgentParams, Count, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
-import { defineRoute, type Route } from '../http/define-route.ts'
-import { answer, notFound } from '../http/outcome.ts'
+import { defineRoute, type Route, type UnsignedCall } from '../http/define-route.ts'
+import { type Answer, type Refusal, answer, notFound } from '../http/outcome.ts'
 import { killMethodOf } from './kill-client.ts'
 import { readKillOrder } from './read-kill-order.ts'
 import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
@@ -103,29 +104,22 @@ export const killRoutes: readonly Route[] = [
     params: AgentParams,
     body: KillBody,
     answers: { 200: KillReceiptView },
-    handle: async ({ context, actor, params, body, headers, request_id }) => {
-      const { settings, log } = context
-      const { notify_ignored, notify: wanted, ...wishes } = readKillOrder(body as string)
-      const notify_unavailable = wanted.filter(
-        (channel) => channel === 'email' && !hasMail(settings),
-      )
-      const order = {
-        organization_id: actor.organization_id,
-        agent_id: params.agent_id,
-        ...wishes,
-        notify: wanted.filter((channel) => !notify_unavailable.includes(channel)),
-        kill_method: killMethodOf(actor, headers),
-        actor: killActor(actor, request_id),
-      }
-      const parts = { ...context, lease_ms: settings.killLease_ms }
-      const receipt = await withRoom(context, () => killAgent(parts, order))
-      if (receipt === null) return notFound()
-      if (notify_unavailable.length > 0)
-        log.warn(
-          { agent_id: params.agent_id, notify_unavailable },
-          'a kill requested a notification channel that is not configured (AGW_SMTP_URL)',
-        )
-      return answer(200, { ...receipt, notify_ignored, notify_unavailable })
+    handle: async (call) => {
+      const { organization_id, session } = call.actor
+      const actor = killActor(call.actor, call.request_id)
+      const killed = await kill(call, session !== undefined, { organization_id, actor })
+      return killed ?? notFound()
+    },
+    handleUnsigned: (call) => {
+      const { proof, source_ip, request_id } = call
+      const actor = { source_ip, request_id, edge_id: null }
+      const { tokenUses } = call.context
+      return kill(call, 'session' in proof, {
+        proof,
+        roles: ['operator', 'admin'],
+        actor,
+        noteUse: (organization_id, token_id) => tokenUses.note(organization_id, token_id),
+      })
     },
   }),
   defineRoute({
@@ -171,6 +165,38 @@ export const killRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** Null if the caller has to sign in first. */
+async function kill(
+  {
+    context,
+    params: { agent_id },
+    body,
+    headers,
+  }: Pick<UnsignedCall<Static<typeof AgentParams>>, 'context' | 'params' | 'body' | 'headers'>,
+  isSession: boolean,
+  by:
+    | Pick<KillOrder, 'organization_id' | 'actor'>
+    | Pick<UnsignedOrder, 'proof' | 'roles' | 'actor' | 'noteUse'>,
+): Promise<Answer | Refusal | null> {
+  const { settings, log } = context
+  const { notify_ignored, notify: wanted, reason } = readKillOrder(body as string)
+  const notify_unavailable = wanted.filter((channel) => channel === 'email' && !hasMail(settings))
+  const notify = wanted.filter((channel) => !notify_unavailable.includes(channel))
+  const kill_method = killMethodOf(isSession, headers)
+  const parts = { ...context, lease_ms: settings.killLease_ms }
+  const receipt = await withRoom(context, () =>
+    killAgent(parts, { ...by, agent_id, reason, notify, kill_method }),
+  )
+  if (receipt === 'not_signed_in') return null
+  if (receipt === null) return notFound()
+  if (notify_unavailable.length > 0)
+    log.warn(
+      { agent_id, notify_unavailable },
+      'a kill requested a notification channel that is not configured (AGW_SMTP_URL)',
+    )
+  return answer(200, { ...receipt, notify_ignored, notify_unavailable })
+}
 
 const killActor = (actor: Actor, request_id: string): KillActor => ({
   email: actor.email,

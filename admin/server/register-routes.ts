@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type Request, carryOut } from '../changes/carry-out.ts'
 import { type KeptAnswers, requestIdentity } from '../changes/kept-answers.ts'
+import { proofOfCaller } from '../sessions/proof-of-caller.ts'
 import { signInWithSession } from '../sessions/sign-in-with-session.ts'
 import { whileInForce } from '../sessions/while-in-force.ts'
 import { checkRole, signIn } from '../sign-in/sign-in.ts'
@@ -64,13 +65,18 @@ export function registerRoutes(
       url: route.path,
       schema: documented(route),
       onRequest: async (request, reply) => {
+        if (route.handleUnsigned && proofOfCaller(request.method, request.headers) !== null) return
         const actor = await authenticate(context, route, request, listener)
         if ('kind' in actor) return send(reply, actor, request.id)
         actors.set(request, actor)
       },
       handler: async (request, reply) => {
-        const actor = actors.get(request)
-        if (actor === undefined) throw new Error('a route ran without sign-in')
+        let actor = actors.get(request)
+        if (actor === undefined) {
+          const done = await runUnsigned(context, route, request, listener)
+          if ('kind' in done) return send(reply, checked(route, done), request.id)
+          actor = done
+        }
         const outcome = await run(context, kept, route, request, actor)
         if (outcome.kind === 'streamed')
           return sendStream(reply, whileInForce(context, actor, outcome), context.log)
@@ -128,6 +134,29 @@ async function authenticate(
 
 const KEY_OR_TOKEN =
   'An admin token, or an organization key whose uses include "webhooks", is required. Send it as "Authorization: Bearer <KEY>".'
+
+/** Carries a request out whose caller has not signed in; returns who it is if that has to be found out first. */
+async function runUnsigned(
+  context: AdminContext,
+  route: Route,
+  request: FastifyRequest,
+  listener: ListenerKind,
+): Promise<Answer | Refusal | Actor> {
+  const proof = proofOfCaller(request.method, request.headers)
+  const done =
+    proof === null || route.handleUnsigned === undefined
+      ? null
+      : await route.handleUnsigned({
+          context,
+          params: request.params,
+          body: request.body ?? '',
+          headers: request.headers,
+          request_id: request.id,
+          proof,
+          source_ip: sourceAddress(request.raw, listener),
+        })
+  return done ?? (await authenticate(context, route, request, listener))
+}
 
 async function run(
   context: AdminContext,

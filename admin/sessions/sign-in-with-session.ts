@@ -6,7 +6,7 @@ import { namedSession } from './named-session.ts'
 import { findSession } from './sessions.ts'
 
 /** By this header the page marks a background request, which does not extend the session. */
-const BACKGROUND_HEADER = 'x-agw-background'
+export const BACKGROUND_HEADER = 'x-agw-background'
 
 /** Authenticates a request by the console's cookie; null if there is no session cookie, or if a token is sent. */
 export async function signInWithSession(

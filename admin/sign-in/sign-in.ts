@@ -19,14 +19,17 @@ export async function signIn(context: AdminContext, request: SignIn): Promise<Ac
   const token = readBearer(request.authorization)
   if (token === null) return unauthorized
   const address = request.source_ip ?? 'unknown'
-  const isGuessable = token.length < UNGUESSABLE_LENGTH && !isWellFormedKey(token)
-  if (!isGuessable) return await tryToken(context, request, token, address)
+  if (!isGuessable(token)) return await tryToken(context, request, token, address)
   const { signInThrottle } = context
   return await signInThrottle.inTurn(address, async () => {
     const wait_s = signInThrottle.waitOf(address)
     return wait_s > 0 ? throttled(wait_s) : await tryToken(context, request, token, address)
   })
 }
+
+/** Whether it could be found by trying. */
+export const isGuessable = (token: string): boolean =>
+  token.length < UNGUESSABLE_LENGTH && !isWellFormedKey(token)
 
 interface SignIn {
   readonly authorization: string | undefined

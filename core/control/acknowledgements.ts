@@ -15,7 +15,7 @@ interface Waiter {
 }
 
 export interface Heard {
-  /** By edge, with the time from the start of the wait. */
+  /** By edge, with the time from the start of the wait; also of edges that were still ending calls when it was over. */
   readonly acknowledged: ReadonlyMap<string, Acknowledgement & { readonly after_ms: number }>
   readonly silent: readonly string[]
 }
@@ -43,7 +43,7 @@ export class Acknowledgements {
     for (const waiter of this.#waiters) note(waiter, acknowledgement, heard_ms)
   }
 
-  /** Waits until every edge has acknowledged the epoch, at most `limit_ms` from `started_ms`, a time of the same clock. */
+  /** Waits until every edge has acknowledged the epoch and has ended its calls, at most `limit_ms` from `started_ms`, a time of the same clock. */
   async wait(
     epoch: number,
     edges: readonly string[],
@@ -72,7 +72,7 @@ export class Acknowledgements {
         note(waiter, acknowledgement, heard_ms)
     })
     if (missing.size > 0) await this.#readStored(epoch, missing, heard, started_ms)
-    return { acknowledged: heard, silent: [...missing] }
+    return { acknowledged: heard, silent: [...missing].filter((edge) => !heard.has(edge)) }
   }
 
   /** The published acknowledgement can be lost although it was stored. */
@@ -85,7 +85,8 @@ export class Acknowledgements {
     const stored = await this.#redis.hgetall(REDIS_KEYS.acknowledgements(epoch)).catch(() => ({}))
     for (const text of Object.values(stored)) {
       const acknowledgement = parseAcknowledgement(text)
-      if (acknowledgement === null || !missing.delete(processOf(acknowledgement))) continue
+      if (acknowledgement === null || !missing.has(processOf(acknowledgement))) continue
+      if (acknowledgement.ending === heard.get(processOf(acknowledgement))?.ending) continue
       heard.set(processOf(acknowledgement), {
         ...acknowledgement,
         after_ms: this.#nowMs() - started_ms,
@@ -96,7 +97,8 @@ export class Acknowledgements {
 
 function note(waiter: Waiter, acknowledgement: Acknowledgement, heard_ms: number): void {
   if (acknowledgement.epoch !== waiter.epoch) return
-  if (!waiter.missing.delete(processOf(acknowledgement))) return
+  if (!waiter.missing.has(processOf(acknowledgement))) return
+  if (acknowledgement.ending === undefined) waiter.missing.delete(processOf(acknowledgement))
   waiter.heard.set(processOf(acknowledgement), {
     ...acknowledgement,
     after_ms: heard_ms - waiter.started_ms,

@@ -54,8 +54,10 @@ export interface Acknowledgement {
   readonly terminated: number
   /** Of `terminated`, tunnels of the forward proxy; an older edge does not report them. */
   readonly tunnels?: number
-  /** Calls that were cut but not confirmed closed by Envoy in time. */
+  /** Calls that may still be running: cut but not yet confirmed closed by Envoy, and those that Envoy let go early. */
   readonly unconfirmed: number
+  /** Of `unconfirmed`, those that this edge still holds; when the last one has ended, it acknowledges again. Absent if there are none. */
+  readonly ending?: number
   /** Clock of the store, added by it. */
   readonly stored_us?: number
 }

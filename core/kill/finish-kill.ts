@@ -9,19 +9,21 @@ import type { KillRecord } from './kill-record.ts'
 
 /**
  * Writes the pending event of a kill, if any, with the requested e-mail, replaces its record by `next` or removes it, and
- * replaces its kept receipt.
+ * replaces its kept receipt. Without counts the event stays pending.
  * @returns false, and writes nothing, if another process was first
  */
 export async function finishKill(
   redis: RedisClient,
   epoch: number,
   { record, text }: { readonly record: KillRecord; readonly text: string },
-  counts: KillCounts,
+  counts: KillCounts | null,
   next: KillRecord | null,
   receipt: StoredReceipt | null,
 ): Promise<boolean> {
-  const { organization_id, event } = record
-  const entry = event === null ? '' : JSON.stringify(killedEntry(record, event, counts))
+  const { organization_id } = record
+  const event = counts === null ? null : record.event
+  const entry =
+    event === null || counts === null ? '' : JSON.stringify(killedEntry(record, event, counts))
   const written = await runScript(
     redis,
     'finish-kill',

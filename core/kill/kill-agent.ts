@@ -10,14 +10,19 @@ import type { KillCounts } from './kill-entries.ts'
 import type { EdgeReceipt } from './kill-receipt.ts'
 import type { KillRecord } from './kill-record.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
-import { type KillOrder, type PublishedKill, publishKill } from './publish-kill.ts'
+import {
+  type KillOrder,
+  type PublishedKill,
+  publishKill,
+  type UnsignedOrder,
+} from './publish-kill.ts'
 import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 import { silentRow } from './silent-row.ts'
 import { withCounts } from './with-counts.ts'
 
-/** How long a kill waits for acknowledgements before it responds without the missing ones. */
-const EDGE_WAIT_MS = 1000
+/** How long a kill waits for acknowledgements before it responds without the missing ones: it responds within a second. */
+const EDGE_WAIT_MS = 900
 /** The response does not wait longer than this for a replica. */
 const REPLICA_WAIT_MS = 500
 /** The work after the wait takes a few round trips. After this time a sweeper considers the process dead. */
@@ -54,21 +59,31 @@ export interface KillReceipt {
   readonly replicas: { readonly connected: number; readonly acknowledged: number } | null
 }
 
+type Unfinished<Order> = Omit<Order, 'own_finish_ms'>
+
 /**
- * Kills an agent and returns the result on every edge.
- * @returns null if the agent does not exist
+ * Kills an agent and returns the result on every edge, as it is after a second at most.
+ * @returns null if the agent does not exist; `not_signed_in` if it is not certain that the caller may do this
  * @throws if the store is unavailable or rejects the write
  */
 export async function killAgent(
   parts: KillParts,
-  order: Omit<KillOrder, 'own_finish_ms'>,
-): Promise<KillReceipt | null> {
+  order: Unfinished<KillOrder>,
+): Promise<KillReceipt | null>
+export async function killAgent(
+  parts: KillParts,
+  order: Unfinished<KillOrder> | Unfinished<UnsignedOrder>,
+): Promise<KillReceipt | null | 'not_signed_in'>
+export async function killAgent(
+  parts: KillParts,
+  order: Unfinished<KillOrder> | Unfinished<UnsignedOrder>,
+): Promise<KillReceipt | null | 'not_signed_in'> {
   const { redis, acknowledgements, now, log } = parts
-  const { organization_id, agent_id } = order
   const own_finish_ms = EDGE_WAIT_MS + FINISH_WITHIN_MS
   const killed = await publishKill(parts, { ...order, own_finish_ms })
-  if (killed === null) return null
+  if (killed === null || killed === 'not_signed_in') return killed
   const { epoch, edges, record, credentials_revoked } = killed
+  const { organization_id, agent_id } = record
   const [{ acknowledged, silent }, replicas] = await Promise.all([
     acknowledgements.wait(epoch, edges, killed.sent_ms, EDGE_WAIT_MS),
     waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => null),
@@ -103,7 +118,8 @@ export async function killAgent(
   const counted = { counted_at: now().toISOString(), still_usable_keys }
   const receipt = record.receipt && withCounts(record.receipt, counts, rows, counted)
   const done = { ...killed, record: { ...record, ...(receipt === undefined ? {} : { receipt }) } }
-  await finish(parts, done, counts, unheard.length > 0).catch((error: unknown) =>
+  const isSettled = unheard.length === 0 && heard.every(({ ending }) => ending === undefined)
+  await finish(parts, done, counts, isSettled).catch((error: unknown) =>
     log.warn(
       { error: String(error), epoch },
       'writing the event of a kill failed; the sweeper retries it',
@@ -125,16 +141,20 @@ export async function killAgent(
   }
 }
 
-/** A sweeper may have published the kill again in the meantime, which changes the record; then read the new record. */
+/**
+ * Writes the event and the receipt; if something is still awaited, only the receipt, and a sweeper does the rest. A sweeper may have
+ * published the kill again in the meantime, which changes the record; then read the new record.
+ */
 async function finish(
   { redis }: KillParts,
   { epoch, record, record_text }: PublishedKill,
   counts: KillCounts,
-  isAwaited: boolean,
+  isSettled: boolean,
 ): Promise<void> {
-  const next = isAwaited ? { ...record, event: null } : null
+  const next = isSettled ? null : { ...record, finish_after_ms: record.published_ms }
   for (let text: string | null = record_text; text !== null; ) {
-    if (await finishKill(redis, epoch, { record, text }, counts, next, record.receipt ?? null))
+    const { receipt = null } = record
+    if (await finishKill(redis, epoch, { record, text }, isSettled ? counts : null, next, receipt))
       return
     const found: string | null = await redis.hget(REDIS_KEYS.kills, String(epoch))
     const isOwed: boolean =

@@ -23,6 +23,10 @@ import { readableRecord } from '../store/stored-record.ts'
 const PUBLISH_AGAIN_MS = 500
 /** If an edge holds its lease but has not acknowledged for this long, another message will not help. */
 const GIVE_UP_MS = 60_000
+/** The event of a kill waits this long for every edge to have ended its calls. */
+const EVENT_WAIT_MS = 5_000
+/** How long the receipt of a kill waits for the last of its calls to end; acknowledgements are kept as long. */
+const FOLLOW_MS = 3_600_000
 
 interface Parts {
   readonly redis: RedisClient
@@ -33,7 +37,8 @@ interface Parts {
 /**
  * Completes kills that their own process did not complete, from the stored acknowledgements, and publishes those again that a
  * live edge has not acknowledged. Any number of processes may do this concurrently.
- * @returns the number of kills still in progress
+ * @returns the number of kills that must be looked at soon; further ones wait only for an edge to end calls, and its
+ * acknowledgement says so
  * @throws if the store is unavailable
  */
 export async function sweepKills(parts: Parts): Promise<number> {
@@ -44,68 +49,90 @@ export async function sweepKills(parts: Parts): Promise<number> {
   const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   // An edge's own lease starts before the heartbeat that is stored.
   const live = await liveEdges(redis, parts.lease_ms + LEASE_MARGIN_MS)
-  for (const [epoch, text] of texts)
-    await sweep(parts, Number(epoch), text, { now_ms, live }).catch((error: unknown) =>
-      log.warn({ error: String(error), epoch }, 'completing a kill failed; it will be retried'),
+  let urgent = 0
+  for (const [epoch, text] of texts) {
+    const isUrgent = await sweep(parts, Number(epoch), text, { now_ms, live }).catch(
+      (error: unknown) => {
+        log.warn({ error: String(error), epoch }, 'completing a kill failed; it will be retried')
+        return true
+      },
     )
-  return texts.length
+    if (isUrgent) urgent++
+  }
+  return urgent
 }
 
+/** Returns whether it must be looked at soon. */
 async function sweep(
   parts: Parts,
   epoch: number,
   text: string,
   { now_ms, live }: { readonly now_ms: number; readonly live: ReadonlyMap<string, number> },
-): Promise<void> {
-  const { redis, lease_ms, log } = parts
+): Promise<boolean> {
+  const { redis, log } = parts
   const record = JSON.parse(text) as KillRecord
   const stored = Object.values(await redis.hgetall(REDIS_KEYS.acknowledgements(epoch)))
   const heard = stored.map((one) => JSON.parse(one) as Acknowledgement)
   const acknowledged = new Set(heard.map(processOf))
   const silent = [...live.keys()].filter((process_id) => !acknowledged.has(process_id))
+  // A process that is gone has nothing more to say.
+  const isEnding = heard.some((one) => one.ending !== undefined && live.has(processOf(one)))
   const age_ms = now_ms - record.published_ms
-  const isOver = silent.length === 0 || age_ms > lease_ms + LEASE_MARGIN_MS
-  if (now_ms >= record.finish_after_ms && isOver) {
-    const keeps = silent.length > 0 && age_ms < GIVE_UP_MS
-    if (record.event === null && keeps && record.receipt?.counted_at !== null) {
-      if (now_ms - record.last_published_ms > PUBLISH_AGAIN_MS)
-        await publishAgain(parts, epoch, text, now_ms)
-      return
-    }
-    const ended = countEnded(heard)
-    const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
-    const counts = {
-      ...ended,
-      propagation_ms: Math.max(0, Math.ceil((last_us - record.published_ms * 1000) / 1000)),
-      complete: silent.length === 0 && ended.unconfirmed === 0,
-      metadata: await readCallCounts(redis, record.organization_id, record.agent_id, now_ms),
-    }
-    const receipt = await countedReceipt(redis, record, counts, { heard, silent, now_ms })
-    const next = keeps ? { ...record, event: null, ...(receipt === null ? {} : { receipt }) } : null
-    await finishKill(redis, epoch, { record, text }, counts, next, receipt)
-  } else if (silent.length > 0 && now_ms - record.last_published_ms > PUBLISH_AGAIN_MS) {
-    log.warn(
-      { organization_id: record.organization_id, agent_id: record.agent_id, silent },
-      'edges have not acknowledged a kill; it is published again',
-    )
+  const isAwaited = silent.length > 0 && age_ms < GIVE_UP_MS
+  const isKept = isAwaited || (isEnding && age_ms < FOLLOW_MS)
+  const isEventDue = record.event !== null && (!isKept || age_ms > EVENT_WAIT_MS)
+  if (isAwaited && !isEventDue && now_ms - record.last_published_ms > PUBLISH_AGAIN_MS) {
+    const { organization_id, agent_id } = record
+    const about = { organization_id, agent_id, silent }
+    log.warn(about, 'edges have not acknowledged a kill; it is published again')
     await publishAgain(parts, epoch, text, now_ms)
+    return true
+  }
+  if (now_ms >= record.finish_after_ms) {
+    const counts = await countsOf(redis, record, { heard, silent, now_ms })
+    const receipt = await countedReceipt(redis, record, counts, { heard, silent, now_ms })
+    if (!isKept || isEventDue || !isSame(receipt, record.receipt)) {
+      const event = isEventDue ? null : record.event
+      const next = isKept ? { ...record, event, ...(receipt === null ? {} : { receipt }) } : null
+      await finishKill(redis, epoch, { record, text }, isEventDue ? counts : null, next, receipt)
+      return isKept && (event !== null || isAwaited)
+    }
+  }
+  return record.event !== null || isAwaited
+}
+
+interface SoFar {
+  readonly heard: readonly Acknowledgement[]
+  readonly silent: readonly string[]
+  readonly now_ms: number
+}
+
+async function countsOf(
+  redis: RedisClient,
+  { organization_id, agent_id, published_ms }: KillRecord,
+  { heard, silent, now_ms }: SoFar,
+): Promise<KillCounts> {
+  const ended = countEnded(heard)
+  const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
+  return {
+    ...ended,
+    propagation_ms: Math.max(0, Math.ceil((last_us - published_ms * 1000) / 1000)),
+    complete: silent.length === 0 && ended.unconfirmed === 0,
+    metadata: await readCallCounts(redis, organization_id, agent_id, now_ms),
   }
 }
+
+/** Whether two receipts differ in nothing but the time of the count. */
+const isSame = (receipt: StoredReceipt | null, before: StoredReceipt | undefined): boolean =>
+  JSON.stringify({ ...receipt, counted_at: null }) ===
+  JSON.stringify({ ...before, counted_at: null })
 
 /** The kept receipt with the stored acknowledgements; null if the kill was made by a process of version 0.2. */
 async function countedReceipt(
   redis: RedisClient,
   { receipt, organization_id, agent_id, published_ms }: KillRecord,
   counts: KillCounts,
-  {
-    heard,
-    silent,
-    now_ms,
-  }: {
-    readonly heard: readonly Acknowledgement[]
-    readonly silent: readonly string[]
-    readonly now_ms: number
-  },
+  { heard, silent, now_ms }: SoFar,
 ): Promise<StoredReceipt | null> {
   if (receipt === undefined) return null
   const records = silent.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...silent)

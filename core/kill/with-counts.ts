@@ -2,7 +2,7 @@ import type { KillCounts } from './kill-entries.ts'
 import { type EdgeReceipt, RECEIPT_ROWS_MAX, type StoredReceipt } from './kill-receipt.ts'
 
 /**
- * The receipt with what the edges have done so far. A row that an edge has acknowledged stays as it was first measured. An
+ * The receipt with what the edges have done so far. A row without unconfirmed calls stays as it was first measured. An
  * edge without a new row keeps its row: one whose lease has expired is no longer asked, but it had not acknowledged.
  */
 export function withCounts(
@@ -16,7 +16,9 @@ export function withCounts(
   const edges = [
     ...rows.map((row) => {
       const earlier = before.get(row.edge_id)
-      return earlier === undefined || earlier.acknowledged_ms === null ? row : earlier
+      return earlier !== undefined && earlier.acknowledged_ms !== null && earlier.unconfirmed === 0
+        ? earlier
+        : row
     }),
     ...receipt.edges.filter(({ edge_id }) => !named.has(edge_id)),
   ]

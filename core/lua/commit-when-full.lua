@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
--- Purpose: commit.lua for a kill, a reactivation and their records: it runs in a store that is over its memory limit.
+-- Purpose: commit.lua for a reactivation and the records of kills: it runs in a store that is over its memory limit.
 -- Guarantee, KEYS, ARGV, Returns: as in commit.lua.
 -- @include enqueue-event
+-- @include publish-change
 -- @include apply-change
 return applyChange()

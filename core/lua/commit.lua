@@ -8,5 +8,6 @@
 --   event: [index in KEYS (not a place as above) of the first of its five outbox keys, organization_id, tag of the event, activity entry as JSON]
 -- Returns: {1, epoch, edges whose lease may still run, stream id of the last entry that was logged or ''} or {0, number of the guard that failed, counted from 1}
 -- @include enqueue-event
+-- @include publish-change
 -- @include apply-change
 return applyChange()

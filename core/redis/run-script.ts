@@ -51,6 +51,15 @@ export const runScript = <Name extends ScriptName>(
   args: readonly Argument[],
 ): Promise<unknown> => evaluate(redis, 'evalsha', 'eval', name, keys, args)
 
+/** The same, but the text itself is sent, so that it never takes a second round trip because the store does not have it. */
+export const sendScript = <Name extends ScriptName>(
+  redis: RedisClient,
+  name: Name,
+  keys: KeysOf<Name>,
+  args: readonly Argument[],
+): Promise<unknown> =>
+  (redis as unknown as ScriptCommands).eval(LOADED[name].text, keys.length, ...keys, ...args)
+
 /** The same, but strings in the reply are Buffers: for values that are not UTF-8. */
 export const runScriptBuffer = <Name extends ScriptName>(
   redis: RedisClient,

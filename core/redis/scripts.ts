@@ -22,6 +22,7 @@ export const SCRIPTS = {
   'finish-kill': 10,
   'hash-bytes': 1,
   'hold-lease': 1,
+  kill: 4,
   'note-agent-uses': 7,
   'note-test-delivery': 15,
   'note-use': 2,

@@ -11,12 +11,13 @@ import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KillTarget } from '../kill/enforce-kill.ts'
 import type { LivenessLease } from './liveness-lease.ts'
-import { type CutCounts, type CallsInFlight, NONE_CUT } from '../kill/calls-in-flight.ts'
+import { type CallsInFlight, type CutCounts, NONE_CUT, sumOfCuts } from '../kill/calls-in-flight.ts'
 
 /** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
 const FORGET_AFTER_LEASES = 20
 /** Acknowledgements are kept longer than anything waits for them, so that an interrupted kill can be completed. */
 const ACKNOWLEDGEMENT_TTL_S = 3600
+const TELL_AGAIN_MS = 1_000
 /** Agents that a heartbeat names; each takes about 60 bytes. */
 const BUSIEST_MAX = 50
 /** How often calls in flight are cut while there is no lease. A lease that expires cuts them at once. */
@@ -175,16 +176,7 @@ export class EdgeLink {
       if (target.what === 'organization')
         enforced.push(this.#parts.cutDeleted(target.organization_id))
     }
-    let total = NONE_CUT
-    for (const counts of await Promise.all(enforced)) {
-      const tunnels = (total.tunnels ?? 0) + (counts.tunnels ?? 0)
-      total = {
-        terminated: total.terminated + counts.terminated,
-        ...(tunnels > 0 ? { tunnels } : {}),
-        unconfirmed: total.unconfirmed + counts.unconfirmed,
-      }
-    }
-    return total
+    return sumOfCuts(await Promise.all(enforced))
   }
 
   #acknowledgeWhen(
@@ -245,11 +237,29 @@ export class EdgeLink {
     return this.#nextResync
   }
 
+  /** Calls that are still ending are acknowledged again when the last one has ended. */
   async #acknowledge(
     epoch: number,
-    counts: CutCounts,
+    { rest, ...counts }: CutCounts,
     how: 'in_any_case' | 'if_absent' = 'in_any_case',
   ): Promise<void> {
+    await this.#tellCounts(epoch, counts, how)
+    if (rest === undefined) return
+    const { nowMs } = this.#parts
+    const final = await rest
+    // Nothing else repeats it.
+    for (const until_ms = nowMs() + ACKNOWLEDGEMENT_TTL_S * 1000; nowMs() < until_ms; ) {
+      if (this.#isStopped || (await this.#tellCounts(epoch, final, how))) return
+      await new Promise((resolve) => setTimeout(resolve, TELL_AGAIN_MS))
+    }
+  }
+
+  /** Returns whether it was written. */
+  async #tellCounts(
+    epoch: number,
+    counts: CutCounts,
+    how: 'in_any_case' | 'if_absent',
+  ): Promise<boolean> {
     const { urgent, edge, log } = this.#parts
     const acknowledgement: Acknowledgement = {
       epoch,
@@ -259,7 +269,7 @@ export class EdgeLink {
       ...counts,
     }
     const text = JSON.stringify(acknowledgement)
-    await runScript(
+    return await runScript(
       urgent,
       'acknowledge',
       [REDIS_KEYS.acknowledgements(epoch)],
@@ -270,12 +280,16 @@ export class EdgeLink {
         ACKNOWLEDGEMENT_TTL_S,
         how === 'if_absent' ? 1 : 0,
       ],
-    ).catch(async (error: unknown) => {
-      log.warn({ error, epoch }, 'an acknowledgement could not be written')
-      // A store with a full disk still publishes, and the kill that waits for this is in force here.
-      if (isDiskFull(error))
-        await urgent.publish(CHANNELS.acknowledgements, text).catch(() => undefined)
-    })
+    ).then(
+      () => true,
+      async (error: unknown) => {
+        log.warn({ error, epoch }, 'an acknowledgement could not be written')
+        // A store with a full disk still publishes, and the kill that waits for this is in force here.
+        if (isDiskFull(error))
+          await urgent.publish(CHANNELS.acknowledgements, text).catch(() => undefined)
+        return false
+      },
+    )
   }
 
   /**

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { chunksOf } from '../../core/chunks-of.ts'
 import type { BusiestAgents } from '../../core/control/control-message.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
 
@@ -29,12 +31,36 @@ export interface CutCounts {
   readonly tunnels?: number
   /** Calls that were cut but not closed by Envoy in time, and calls whose stream Envoy had closed before their response ended. */
   readonly unconfirmed: number
+  /** If Envoy has not closed all in time: how many, and the result when it has closed the last one. */
+  readonly ending?: number
+  readonly rest?: Promise<CutCounts>
 }
 
 export const NONE_CUT: CutCounts = { terminated: 0, unconfirmed: 0 }
 
-/** Envoy ends a cut stream within a millisecond or so; one that takes longer is reported as unconfirmed. */
+/** What several cuts have ended together. */
+export function sumOfCuts(cuts: readonly CutCounts[]): CutCounts {
+  const sum = (count: 'terminated' | 'tunnels' | 'unconfirmed' | 'ending'): number =>
+    cuts.reduce((total, one) => total + (one[count] ?? 0), 0)
+  const [tunnels, ending] = [sum('tunnels'), sum('ending')]
+  return {
+    terminated: sum('terminated'),
+    ...(tunnels > 0 ? { tunnels } : {}),
+    unconfirmed: sum('unconfirmed'),
+    ...(ending > 0
+      ? {
+          ending,
+          rest: Promise.all(cuts.map((one) => one.rest ?? Promise.resolve(one))).then(sumOfCuts),
+        }
+      : {}),
+  }
+}
+
+/** Envoy ends a cut stream within a millisecond or so; thousands take longer, and are reported as unconfirmed until they have ended. */
 const END_WAIT_MS = 400
+
+/** Calls that are cut in one turn of the event loop, some 30 µs each: a kill of thousands does not hold up another one. */
+const CUT_AT_ONCE = 200
 
 /** A call that was allowed less than this time before its cut may already have been forwarded by Envoy. */
 const RECENT_PASS_MS = 100
@@ -117,7 +143,7 @@ export class CallsInFlight {
 
   /**
    * Cuts every call of an agent immediately, and its tunnels shortly after; then counts those that Envoy has ended in time. Calls
-   * that an earlier cut is already ending are awaited too, but counted by that cut.
+   * that an earlier cut is already ending are awaited too, but counted by that cut. `rest` counts them all, however late they end.
    */
   async cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
     const calls = [...(this.#byAgent.get(keyOf(organization_id, agent_id)) ?? [])]
@@ -140,7 +166,10 @@ export class CallsInFlight {
         if (isOurs && isTunnel(call)) closed++
       })
     }
-    const requests = calls.filter((call) => !isTunnel(call)).map(cutNow)
+    const requests = await inTurns(
+      calls.filter((call) => !isTunnel(call)),
+      cutNow,
+    )
     const ends = [...requests]
     if (tunnels.length > 0)
       ends.push(
@@ -153,16 +182,18 @@ export class CallsInFlight {
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, END_WAIT_MS)
     })
-    await Promise.race([Promise.all(ends), limit])
+    const all = Promise.all(ends)
+    await Promise.race([all, limit])
     clearTimeout(timer)
     if (calls.some(({ passed_ms }) => passed_ms !== null && passed_ms > recent_ms))
       await wait(SETTLE_MS)
-    const unwatched = this.unwatched.count(organization_id, agent_id)
-    return {
+    const countNow = (): CutCounts => ({
       terminated,
       ...(closed > 0 ? { tunnels: closed } : {}),
-      unconfirmed: calls.length - ended + unwatched,
-    }
+      unconfirmed: calls.length - ended + this.unwatched.count(organization_id, agent_id),
+    })
+    const ending = calls.length - ended
+    return ending === 0 ? countNow() : { ...countNow(), ending, rest: all.then(countNow) }
   }
 
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
@@ -190,6 +221,19 @@ export class CallsInFlight {
     for (const calls of lists) for (const call of calls) if (isTunnel(call)) count++
     return count
   }
+}
+
+/** The first are cut before this returns. */
+async function inTurns(
+  calls: readonly CallInFlight[],
+  cutNow: (call: CallInFlight) => Promise<void>,
+): Promise<Promise<void>[]> {
+  const ends: Promise<void>[] = []
+  for (const some of chunksOf(calls, CUT_AT_ONCE)) {
+    if (ends.length > 0) await nextTurn()
+    ends.push(...some.map(cutNow))
+  }
+  return ends
 }
 
 const wait = (ms: number): Promise<void> =>

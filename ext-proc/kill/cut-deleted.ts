@@ -1,4 +1,4 @@
-import type { CallsInFlight, CutCounts } from './calls-in-flight.ts'
+import { type CallsInFlight, type CutCounts, sumOfCuts } from './calls-in-flight.ts'
 import { verifyStates } from './verify-states.ts'
 
 type StateParts = Parameters<typeof verifyStates>[0]
@@ -24,9 +24,5 @@ export async function cutDeleted(
     if (state === 'unreadable')
       cutting.push(inFlight.cutAgent(organization_id, agent_id, { reason: 'gateway_unavailable' }))
   })
-  const cuts = await Promise.all(cutting)
-  return {
-    terminated: cuts.reduce((sum, { terminated }) => sum + terminated, 0),
-    unconfirmed: cuts.reduce((sum, { unconfirmed }) => sum + unconfirmed, 0),
-  }
+  return sumOfCuts(await Promise.all(cutting))
 }

@@ -4,7 +4,8 @@ import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { cutOff } from '../kit/cut-off.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
-import type { Access } from '../kit/operator.ts'
+import { type Access, operatorAt } from '../kit/operator.ts'
+import { startAdmin } from '../kit/start-admin.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { type KitRelay, type RelayMode, startRelay } from '../kit/start-relay.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -51,6 +52,30 @@ const reactivate = (access: Access): Promise<any> =>
 
 const storedAgent = async (access: Access): Promise<any> =>
   JSON.parse((await fleet.redis.hget(REDIS_KEYS.agents(ORG), access.agent.agent_id)) ?? 'null')
+
+test('a kill takes one way to the store and from there to the edges, however far the admin service is', async () => {
+  const far = await startRelay(valkey.url)
+  const admin = await startAdmin(far.url, fleet.identity, { AGW_KILL_LEASE_MS: String(LEASE_MS) })
+  try {
+    const access = await makeAccess()
+    const streams = [0, 1].map((edge) => call(edge, access, '/quiet'))
+    for (const { answered } of streams) assert.equal(await answered, 200)
+    // This admin process has not seen the token before, and hears nothing from the store until the streams have ended.
+    far.set('no_answers')
+    const killing = operatorAt(admin.url, admin.token).send(
+      'POST',
+      `/admin/agents/${access.agent.agent_id}/kill`,
+    )
+    for (const { ended } of streams) assert.equal((await ended).is_whole, false)
+    assert.equal((await storedAgent(access)).status, 'killed')
+    far.set('passes')
+    const receipt = await killing
+    assert.deepEqual([receipt.in_flight_requests_terminated, receipt.complete], [2, true])
+  } finally {
+    await admin.stop()
+    await far.stop()
+  }
+})
 
 for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readonly RelayMode[])
   test(`threat 20: an edge whose connection to the store is ${mode} refuses, cuts, recovers, and keeps the kill`, async () => {

@@ -4,10 +4,10 @@ import { tempFolder } from './temp-folder.ts'
 
 /**
  * `passes`: as if it were not there · `closed`: connections are closed, and new ones at once · `silent`: connections stay open and
- * nothing comes through until the mode changes, as while a route is down · `no_messages`: answers to commands come through, messages
- * of subscriptions are lost.
+ * nothing comes through until the mode changes, as while a route is down · `no_answers`: what the server sends waits until then ·
+ * `no_messages`: answers to commands come through, messages of subscriptions are lost.
  */
-export type RelayMode = 'passes' | 'closed' | 'silent' | 'no_messages'
+export type RelayMode = 'passes' | 'closed' | 'silent' | 'no_answers' | 'no_messages'
 
 export interface KitRelay {
   readonly url: string
@@ -29,6 +29,9 @@ export async function startRelay(
   let target = unix_url
   let mode: RelayMode = 'passes'
   const sockets = new Set<Socket>()
+  const servers = new WeakSet<Socket>()
+  const isPaused = (socket: Socket): boolean =>
+    mode === 'silent' || (mode === 'no_answers' && servers.has(socket))
   const closeAll = (): void => {
     for (const socket of sockets) socket.destroy()
   }
@@ -38,6 +41,7 @@ export async function startRelay(
       return
     }
     const upstream = createConnection(target.slice('unix://'.length))
+    servers.add(upstream)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -55,7 +59,7 @@ export async function startRelay(
       begun = rest
       return passed
     })
-    if (mode === 'silent') for (const socket of [client, upstream]) socket.pause()
+    for (const socket of [client, upstream]) if (isPaused(socket)) socket.pause()
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
   return {
@@ -64,7 +68,7 @@ export async function startRelay(
       mode = next
       if (mode === 'closed') closeAll()
       for (const socket of sockets) {
-        if (mode === 'silent') socket.pause()
+        if (isPaused(socket)) socket.pause()
         else socket.resume()
       }
     },

@@ -267,6 +267,27 @@ test('a kill is acknowledged when its calls have ended, with their counts', asyn
   assert.deepEqual(channel.acknowledged, ['7 0/0', '6 4/1'])
 })
 
+test('a kill is acknowledged again when its last call has ended, as soon as the store takes it', async (t) => {
+  const { channel, enforcing, state } = await aServingEdge(t)
+  state.holdsKills = true
+  channel.change([kill(3), KEY])
+  let endLast: (counts: CutCounts) => void = () => undefined
+  const rest = new Promise<CutCounts>((resolve) => {
+    endLast = resolve
+  })
+  enforcing.open[0]?.end({ terminated: 4, unconfirmed: 2, ending: 2, rest })
+  await settle()
+  assert.deepEqual(channel.acknowledged, ['6 4/2', '3? 4/2'])
+  channel.refusesWrites = 'away'
+  endLast({ terminated: 6, unconfirmed: 0 })
+  await channel.pass(3_000)
+  channel.refusesWrites = null
+  await channel.pass(1_000)
+  assert.deepEqual(channel.acknowledged.slice(2).sort(), ['3? 6/0', '6 6/0'])
+  await channel.pass(2_000)
+  assert.equal(channel.acknowledged.length, 4)
+})
+
 test('a kill that is published again is acknowledged under both epochs', async (t) => {
   const { channel } = await aServingEdge(t)
   channel.change([kill(3)])

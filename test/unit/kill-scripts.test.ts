@@ -8,7 +8,12 @@ import { finishKill } from '../../core/kill/finish-kill.ts'
 import type { KillCounts } from '../../core/kill/kill-entries.ts'
 import { RECEIPT_ROWS_MAX, RECEIPTS_MAX, type StoredReceipt } from '../../core/kill/kill-receipt.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
-import { type KillOrder, type PublishedKill, publishKill } from '../../core/kill/publish-kill.ts'
+import {
+  type CallerProof,
+  type KillOrder,
+  type PublishedKill,
+  publishKill,
+} from '../../core/kill/publish-kill.ts'
 import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
 import { restoreState, tellLostAgent } from '../../core/kill/restore-state.ts'
 import { sweepKills } from '../../core/kill/sweep-kills.ts'
@@ -146,6 +151,7 @@ const acknowledge = (
   edge_id: string,
   terminated = 0,
   how: 'always' | 'if absent' = 'always',
+  ending = 0,
 ): Promise<unknown> =>
   runScript(
     redis,
@@ -153,7 +159,14 @@ const acknowledge = (
     [REDIS_KEYS.acknowledgements(epoch)],
     [
       edge_id,
-      JSON.stringify({ epoch, edge_id, region: 'r', terminated, unconfirmed: 0 }),
+      JSON.stringify({
+        epoch,
+        edge_id,
+        region: 'r',
+        terminated,
+        unconfirmed: ending,
+        ...(ending > 0 ? { ending } : {}),
+      }),
       CHANNELS.acknowledgements,
       60,
       how === 'if absent' ? 1 : 0,
@@ -352,7 +365,7 @@ test('a kill whose process has died is completed from the stored acknowledgement
   const kill = await killed()
   await acknowledge(kill.epoch, 'a', 2)
   await acknowledge(kill.epoch, 'b', 3)
-  assert.equal(await sweep(), 1)
+  assert.equal(await sweep(), 0)
   const [event] = await eventsOf('agent_killed')
   assert.equal(event?.data['requests_terminated'], 5)
   assert.equal(event?.data['complete'], true)
@@ -391,11 +404,11 @@ test('a kill that a live edge has not acknowledged is published again, under its
   assert.deepEqual(await eventsOf('agent_killed'), [], 'its counts are not known')
 })
 
-test('after a lease the event reports an incomplete kill, and the kill is still published to the silent edge', async () => {
+test('after five seconds the event reports an incomplete kill, and the kill is still published to the silent edge', async () => {
   await store(anAgent())
   await anEdge('silent')
   const kill = await killed()
-  await age(kill, LEASE_MS + 1000)
+  await age(kill, 6000)
   await sweep()
   const [event] = await eventsOf('agent_killed')
   assert.equal(event?.data['complete'], false)
@@ -730,7 +743,7 @@ test('an edge that acknowledges late is added to the receipt, and until then it 
   await anEdge('silent')
   const kill = await killed()
   await acknowledge(kill.epoch, 'prompt', 1)
-  await age(kill, LEASE_MS + 1000)
+  await age(kill, 6000)
   await sweep()
   const rows = async () =>
     (await receipts())[0]?.edges.map(({ edge_id, acknowledged_ms }) => [
@@ -755,7 +768,7 @@ test('an edge that never acknowledges stays in the receipt after its lease', asy
   await store(anAgent())
   await anEdge('lost')
   const kill = await killed()
-  await age(kill, LEASE_MS + 1000)
+  await age(kill, 6000)
   await sweep()
   await anEdge('lost', LEASE_MS + 2000)
   await sweep()
@@ -764,6 +777,178 @@ test('an edge that never acknowledges stays in the receipt after its lease', asy
     { edge_id: 'lost', region: '', acknowledged_ms: null, terminated: 0, unconfirmed: 0 },
   ])
   assert.deepEqual(await records(), {})
+})
+
+test('a receipt is completed when the last call has ended, and the event waits for that', async () => {
+  await store(anAgent())
+  await anEdge('busy')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'busy', 527, 'always', 673)
+  assert.equal(await sweep(), 1)
+  assert.deepEqual(await eventsOf('agent_killed'), [])
+  const [early] = await receipts()
+  assert.deepEqual([early?.complete, early?.in_flight_requests_terminated], [false, 527])
+  await acknowledge(kill.epoch, 'busy', 1200)
+  assert.equal(await sweep(), 0)
+  const [late] = await receipts()
+  assert.deepEqual([late?.complete, late?.in_flight_requests_terminated], [true, 1200])
+  const [event, ...others] = await eventsOf('agent_killed')
+  assert.deepEqual(others, [])
+  assert.deepEqual([event?.data['complete'], event?.data['requests_terminated']], [true, 1200])
+  assert.deepEqual(await records(), {})
+})
+
+test('a receipt is completed long after the event has said that it is not complete', async () => {
+  await store(anAgent())
+  await anEdge('slow')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'slow', 1, 'always', 2)
+  await age(kill, 6000)
+  await sweep()
+  const [event] = await eventsOf('agent_killed')
+  assert.equal(event?.data['complete'], false)
+  assert.equal(await sweep(), 0, 'the acknowledgement will wake it')
+  assert.equal(Object.keys(await records()).length, 1)
+  await acknowledge(kill.epoch, 'slow', 3)
+  await sweep()
+  assert.equal((await receipts())[0]?.complete, true)
+  assert.equal((await eventsOf('agent_killed')).length, 1)
+  assert.deepEqual(await records(), {})
+})
+
+test('a kill is not complete if the edge dies that was still ending calls', async () => {
+  await store(anAgent())
+  await anEdge('dies')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'dies', 1, 'always', 2)
+  await redis.del(REDIS_KEYS.edgeBeats)
+  await sweep()
+  assert.equal((await receipts())[0]?.complete, false)
+  assert.equal((await eventsOf('agent_killed'))[0]?.data['complete'], false)
+  assert.deepEqual(await records(), {})
+})
+
+test('an acknowledgement of a kill that was published again replaces only one that was still ending calls', async () => {
+  const stored = async (): Promise<unknown> =>
+    JSON.parse((await redis.hget(REDIS_KEYS.acknowledgements(7), 'edge')) ?? '{}').terminated
+  await acknowledge(7, 'edge', 5, 'always', 3)
+  await acknowledge(7, 'edge', 0, 'if absent', 3)
+  assert.equal(await stored(), 5)
+  await acknowledge(7, 'edge', 8, 'if absent')
+  assert.equal(await stored(), 8)
+  await acknowledge(7, 'edge', 0, 'if absent')
+  assert.equal(await stored(), 8)
+})
+
+const TOKEN = {
+  token_id: 'tok_ops',
+  organization_id: ORG,
+  email: 'ops@example.com',
+  role: 'operator',
+  expires_at: null as string | null,
+}
+const unsigned = (proof: CallerProof, uses: string[] = []) =>
+  publishKill(parts(), {
+    agent_id: 'agt_a',
+    reason: null,
+    kill_method: 'api',
+    notify: [],
+    own_finish_ms: 0,
+    proof,
+    roles: ['operator', 'admin'],
+    actor: { source_ip: '192.0.2.1', request_id: 'req_1', edge_id: null },
+    noteUse: (...use) => uses.push(use.join(' ')),
+  })
+async function storeToken(change: object = {}): Promise<CallerProof> {
+  const hash = 'a'.repeat(64)
+  await redis.hset(REDIS_KEYS.adminTokenHashes, hash, `${ORG} tok_ops`)
+  await redis.hset(REDIS_KEYS.adminTokens(ORG), 'tok_ops', JSON.stringify({ ...TOKEN, ...change }))
+  return { token_hash: hash }
+}
+
+test('the script of a kill also finds out whose token requests it', async () => {
+  await store(anAgent(), [aKey('one')])
+  const proof = await storeToken({ expires_at: '2026-06-01T00:00:00.001Z' })
+  const uses: string[] = []
+  const kill = await unsigned(proof, uses)
+  assert.ok(kill !== null && kill !== 'not_signed_in')
+  assert.deepEqual(uses, [`${ORG} tok_ops`])
+  assert.equal(kill.record.organization_id, ORG)
+  assert.equal(kill.record.event?.triggered_by, 'ops@example.com')
+  const [audit] = await entries()
+  assert.equal(audit?.organization_id, ORG)
+  assert.deepEqual(
+    [audit.data['actor'], audit.data['actor_token_id'], audit.source_ip],
+    ['ops@example.com', 'tok_ops', '192.0.2.1'],
+  )
+  assert.deepEqual(audit.data['before'], { status: 'active' })
+})
+
+test('a kill without a token that is in force, of a role that may kill, writes nothing', async () => {
+  await store(anAgent())
+  const before = async (): Promise<unknown> => [await redis.keys('*'), (await storedAgent()).status]
+  const session = (page_hash: string): CallerProof => ({
+    session: REDIS_KEYS.session('s'),
+    page_hash,
+    idle_ms: 1000,
+  })
+  for (const [change, proofOf] of [
+    [{}, () => ({ token_hash: 'b'.repeat(64) })],
+    [{ role: 'viewer' }],
+    [{ role: '__index' }],
+    [{ expires_at: NOW.toISOString() }],
+    [{ expires_at: 'never' }],
+    [{ store_format: STORE_FORMAT + 1 }],
+    [{}, () => session('of another page')],
+    [{}, () => ({ ...session('p'), session: REDIS_KEYS.session('over') })],
+  ] as const satisfies readonly (readonly [object, (() => CallerProof)?])[]) {
+    const proof = await storeToken(change)
+    const ends_ms = NOW.getTime() + 60_000
+    const named = { organization_id: ORG, token_id: 'tok_ops', page_hash: 'p' }
+    await redis.hset(REDIS_KEYS.session('s'), { ...named, ends_ms })
+    await redis.hset(REDIS_KEYS.session('over'), { ...named, ends_ms: NOW.getTime() })
+    const state = await before()
+    assert.equal(await unsigned(proofOf?.() ?? proof), 'not_signed_in', JSON.stringify(change))
+    assert.deepEqual(await before(), state)
+  }
+  await storeToken()
+  const kill = await unsigned(session('p'))
+  assert.ok(kill !== null && kill !== 'not_signed_in')
+  const left_ms = await redis.pttl(REDIS_KEYS.session('s'))
+  assert.ok(left_ms > 0 && left_ms <= 1000, 'the session lives on')
+})
+
+test('what a kill does not change in stored records stays as it was, byte by byte', async () => {
+  const odd = { empty: [], none: {}, big: 9007199254740991, tiny: 1e-7, '"status":"active"': null }
+  await store(anAgent({ metadata: odd as never, agent_name: 'a "b" @agent_name \\ ü \u2028' }), [
+    aKey('one', { agent_ids: [] }),
+  ])
+  const before = [
+    await storedAgent(),
+    JSON.parse((await redis.hget(REDIS_KEYS.apiKeys(ORG), 'one')) ?? ''),
+  ]
+  const { record } = await killed({ reason: '"agent_name" %1 \u0000' })
+  const { status, revision, killed_at, kill_reason, store_format, ...agent } =
+    (await storedAgent()) as any
+  assert.deepEqual(
+    [status, killed_at, kill_reason],
+    ['killed', NOW.toISOString(), '"agent_name" %1 \u0000'],
+  )
+  assert.deepEqual(
+    { ...agent, status: 'active', revision: 0, killed_at: null, kill_reason: null },
+    { ...before[0], status: 'active', revision: 0, killed_at: null, kill_reason: null },
+  )
+  assert.equal(store_format, STORE_FORMAT)
+  assert.equal(record.revision, revision)
+  assert.equal(record.event?.agent_name, before[0].agent_name)
+  const key = JSON.parse((await redis.hget(REDIS_KEYS.apiKeys(ORG), 'one')) ?? '')
+  assert.deepEqual(
+    { ...key, revoked_at: null, revoked_by: null },
+    { ...before[1], store_format: STORE_FORMAT },
+  )
+  await reactivated()
+  const text = (await redis.hget(REDIS_KEYS.agents(ORG), 'agt_a')) ?? ''
+  assert.equal(text.split('"status":"').length, 2, 'each member once again')
 })
 
 test('the newest 1,000 receipts are kept', async () => {

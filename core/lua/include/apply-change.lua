@@ -19,12 +19,7 @@ local function applyChange()
       return {0, number}
     end
   end
-  if redis.call('EXISTS', KEYS[1]) == 0 then
-    local now = redis.call('TIME')
-    redis.call('SET', KEYS[1], now[1] .. string.format('%06d', now[2]))
-  end
-  local epoch = redis.call('INCR', KEYS[1])
-  local epoch_text = string.format('%.0f', epoch)
+  local epoch, epoch_text = nextEpoch()
   local logged = ''
   for _, write in ipairs(plan.writes) do
     local command = {write[1], KEYS[write[2] + 2]}
@@ -37,10 +32,5 @@ local function applyChange()
   for _, event in ipairs(plan.events) do
     enqueueEvent(event[1], event[2], event[3], event[4])
   end
-  local now = redis.call('TIME')
-  local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-  local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
-  -- A change that no edge has to apply is published as well, since every epoch that does not arrive is a gap.
-  redis.call('PUBLISH', plan.channel, '{"kind":"control","version":1,"epoch":' .. epoch_text .. ',"targets":' .. plan.targets .. '}')
-  return {1, epoch, edges, logged}
+  return {1, epoch, publishChange(epoch_text, plan.targets, plan.channel, plan.lease_ms), logged}
 end
