@@ -2,6 +2,7 @@ import { connectRedis } from '../core/redis/connect-redis.ts'
 import { connectionProblem, lastError } from '../core/redis/connection-problem.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import type { StoreAccess } from '../core/redis/store-access.ts'
+import { refuseOldVersion } from '../core/store/minimum-version.ts'
 
 const ANSWER_LIMIT_MS = 5_000
 
@@ -18,7 +19,13 @@ export async function openStore(store: StoreAccess | string, name: string): Prom
     ),
     noAnswer().then(() => connectionProblem(redis) ?? 'it is slow'),
   ])
-  if (problem === null) return redis
+  if (problem === null) {
+    await refuseOldVersion(redis).catch((old: unknown) => {
+      redis.disconnect()
+      throw old
+    })
+    return redis
+  }
   const error = lastError(redis)
   redis.disconnect()
   throw new Error(

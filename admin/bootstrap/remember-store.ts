@@ -9,6 +9,7 @@ import {
   type SeenStore,
   writeSeenStore,
 } from '../../core/store/deployment-file.ts'
+import { refuseOldVersion } from '../../core/store/minimum-version.ts'
 import { raiseStoreLost } from './store-lost.ts'
 
 const WRITE_INTERVAL_MS = 5_000
@@ -26,6 +27,7 @@ interface Parts {
  * @throws a sentence for the operator when the store is empty or another one although this machine remembers one
  */
 export async function refuseOtherStore({ redis, file }: Pick<Parts, 'redis' | 'file'>) {
+  await refuseOldVersion(redis)
   const since = await redis.get(REDIS_KEYS.restoring)
   if (since !== null)
     throw new Error(

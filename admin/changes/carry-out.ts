@@ -12,6 +12,7 @@ import {
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { auditEntry } from './audit-entry.ts'
 import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'
+import { requireEdges } from './require-edges.ts'
 import { waitForEdges } from './wait-for-edges.ts'
 
 /** A plan is made again when what it has read changes; after these attempts the caller should read again. */
@@ -54,12 +55,15 @@ async function write(
   kept: KeptAnswers,
   { actor, request_id, identity }: Request,
   plan: Plan,
-): Promise<Answer | null> {
+): Promise<Answer | Refusal | null> {
   const { redis, settings, nowMs, log } = context
   const { organization_id } = actor
+  const required = await requireEdges(context, plan.needs ?? [])
+  if (required.kind === 'refusal') return required
   const guards: Guard[] = [
     ['HGET', REDIS_KEYS.organizations, organization_id, true],
     ...plan.guards,
+    ...required.guards,
   ]
   const by = { actor, request_id, now: context.now() }
   const [first, ...others] = plan.audits
@@ -68,7 +72,7 @@ async function write(
   const entry = auditEntry(first, by)
   const entries = [...others.map((audit) => auditEntry(audit, by)), entry]
   // `logged_as` is the place of the entry that is written last.
-  const writes: Write[] = [...plan.writes, ...entries.map(activityWrite)]
+  const writes: Write[] = [...plan.writes, ...required.writes, ...entries.map(activityWrite)]
   if (identity !== null) {
     guards.push(kept.guard(identity))
     writes.push(...kept.writes(identity, plan.answer, EPOCH))

@@ -2,6 +2,7 @@ import type { AdminAction } from '../../core/activity/words-of-action.ts'
 import type { Writable } from 'node:stream'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { EdgeMember } from '../../core/store/edge-members.ts'
 import type { AdminErrorCode } from './admin-errors.ts'
 
 /** A problem in a request. `path` is a JSON pointer, for the query with the prefix `query` (`/name`, `query/limit`). */
@@ -53,6 +54,8 @@ export interface Plan {
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
   readonly targets: readonly ControlTarget[]
+  /** Members that every live edge must know before this is written. */
+  readonly needs?: readonly EdgeMember[]
   /** One for each record that changes. */
   readonly audits: readonly [Audit, ...Audit[]]
   readonly answer: Answer

@@ -9,7 +9,7 @@ import { recordText } from '../../core/store/stored-record.ts'
 
 /** Plans the replacement of a record: guards, edge notification, audit entry and response. */
 export async function planChange<R>(
-  { name, id, store, show, audited = (view) => view, about, targets }: ResourceKind<R>,
+  { name, id, store, show, audited = (view) => view, about, targets, needs }: ResourceKind<R>,
   call: AdminCall,
   { record, text }: Stored<R>,
   edited: Edited<R>,
@@ -25,6 +25,7 @@ export async function planChange<R>(
     guards: [['HGET', hash, member, text], ...(edited.guards ?? [])],
     writes: [['HSET', hash, member, updated], ...(edited.writes ?? [])],
     targets: [...targets(edited.record), ...(edited.targets ?? [])],
+    needs: needs?.(edited.record) ?? [],
     audits: [
       {
         action: `${name}.${verb}`,

@@ -47,6 +47,7 @@ export async function planCreateMany<R>(
     guards: plans.flatMap(({ guards }) => guards),
     writes: plans.flatMap(({ writes }) => writes),
     targets: plans.flatMap(({ targets }) => targets),
+    needs: plans.flatMap(({ needs = [] }) => needs),
     audits: plans.flatMap(({ audits }) => audits) as unknown as Plan['audits'],
     answer: answer(201, { data: plans.map((plan) => plan.answer.body) }),
   }

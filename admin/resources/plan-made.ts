@@ -28,6 +28,7 @@ export async function planMade<R>(
       ...(made.writes ?? []),
     ],
     targets: [...resource.targets(record), ...(made.targets ?? [])],
+    needs: resource.needs?.(record) ?? [],
     audits: [
       {
         action: `${resource.name}.create`,

@@ -3,6 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { EdgeMember } from '../../core/store/edge-members.ts'
 import type { AdminCall, Route } from '../http/define-route.ts'
 import type { Audit, Refusal } from '../http/outcome.ts'
 import type { ListSource } from './list-page.ts'
@@ -149,6 +150,8 @@ export interface ResourceKind<R> {
   readonly about?: (record: R) => About
   /** Cache entries that edges must drop when a record is created, changed or deleted. */
   readonly targets: (record: R) => readonly ControlTarget[]
+  /** The members of a record that older edges would ignore in the caller's favour. */
+  readonly needs?: (record: R) => readonly EdgeMember[]
 }
 
 /**

@@ -4,6 +4,7 @@ import { connectionProblem } from '../../core/redis/connection-problem.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
 import { otherStore, readSeenStore, readStoreIdentity } from '../../core/store/deployment-file.ts'
+import { refuseOldVersion } from '../../core/store/minimum-version.ts'
 import { type Boot, deploymentFile } from './child-specs.ts'
 
 /** A store of the operator's own may come later; the admin service checks it too. */
@@ -26,6 +27,7 @@ export async function checkStoreIdentity(boot: Boot, isNewStore: boolean): Promi
     })
     const found = await Promise.race([read, noAnswer()])
     if (found === 'no_answer') return
+    await refuseOldVersion(redis)
     if (isNewStore && found !== null)
       throw new Error(
         `the store is not empty: it belongs to deployment ${found.deployment_id}. --new-store is only for an empty store.`,

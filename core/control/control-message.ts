@@ -77,6 +77,8 @@ export interface EdgeRecord {
    * first.
    */
   readonly store_format?: number
+  /** Of `EDGE_MEMBERS`, those that it knows; older edges report none. */
+  readonly knows?: readonly string[]
   /** Ids of the encryption keys that it has; an older edge does not report them. */
   readonly key_ids?: readonly string[]
   /** Calls, without tunnels of the forward proxy. */

@@ -21,6 +21,13 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'The id of this deployment, random and set once; it is sent upstream in `Via`.',
   },
+  requirements: {
+    kind: 'requirements',
+    of: [],
+    type: 'hash',
+    holds:
+      '`minimum_version` → the oldest version that reads this store correctly. Older processes do not start on it.',
+  },
   restoring: {
     kind: 'restoring',
     of: [],

@@ -4,6 +4,7 @@ import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
+import { checkAtStart, refuseOldVersion } from '../../core/store/minimum-version.ts'
 import { ActivityRecorder } from '../record/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
 import { EdgeMetrics } from '../record/edge-metrics.ts'
@@ -49,6 +50,7 @@ export async function runReceiver(env: Environment): Promise<void> {
     role: 'commands',
   })
   announceOutages(redis, log)
+  await checkAtStart(redis, () => refuseOldVersion(redis))
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const metrics = new EdgeMetrics()
   const accessLog = new AccessLog({ recorder, metrics, is_stand_in: false, log, nowMs: Date.now })

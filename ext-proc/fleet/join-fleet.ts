@@ -1,4 +1,5 @@
 import { startBeacon } from '../../core/control/beacon.ts'
+import { EDGE_MEMBERS } from '../../core/store/edge-members.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { followKeyFile } from '../../core/follow-key-file.ts'
@@ -76,6 +77,7 @@ const identityOf = (
   started_at: new Date().toISOString(),
   version,
   store_format: STORE_FORMAT,
+  knows: Object.keys(EDGE_MEMBERS),
   get key_ids() {
     return read.key_ids()
   },

@@ -1,14 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
-import { keyMismatch, readStoredKeys, type StoredKeys } from '../../core/store/stored-keys.ts'
+import { checkAtStart, refuseOldVersion } from '../../core/store/minimum-version.ts'
+import { keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
 
-/** How long a start waits for the store to tell its key; while the store is unavailable, a resync makes the check. */
-const START_LIMIT_MS = 2_000
-const POLL_MS = 50
-
-/** Whether the store is the one of this edge: encrypted with a key that it has, and of the same deployment as before. */
+/**
+ * Whether the store is the one of this edge: of a version that it reads, encrypted with a key that it has, and of the same deployment
+ * as before.
+ */
 export class StoreCheck {
   readonly #redis: RedisClient
   readonly #ring: KeyRing
@@ -21,13 +20,7 @@ export class StoreCheck {
 
   /** @throws (rejects) a sentence for the operator when this edge must not start */
   async atStart(): Promise<void> {
-    const deadline_ms = performance.now() + START_LIMIT_MS
-    for (;;) {
-      const stored = await readStoredKeys(this.#redis).catch(() => null)
-      if (stored !== null) return this.#refuseOtherKey(stored)
-      if (performance.now() > deadline_ms) return
-      await wait(POLL_MS)
-    }
+    await checkAtStart(this.#redis, () => this.#refuseUnreadable())
   }
 
   /**
@@ -35,7 +28,7 @@ export class StoreCheck {
    * @throws (rejects) while it is not
    */
   async refuseOther(): Promise<void> {
-    this.#refuseOtherKey(await readStoredKeys(this.#redis))
+    await this.#refuseUnreadable()
     const found = await this.#redis.get(REDIS_KEYS.installation)
     this.#deployment_id ??= found
     if (found === this.#deployment_id) return
@@ -46,8 +39,9 @@ export class StoreCheck {
     )
   }
 
-  #refuseOtherKey(stored: StoredKeys): void {
-    const mismatch = keyMismatch(this.#ring, stored)
+  async #refuseUnreadable(): Promise<void> {
+    await refuseOldVersion(this.#redis)
+    const mismatch = keyMismatch(this.#ring, await readStoredKeys(this.#redis))
     if (mismatch !== null) throw new Error(mismatch)
   }
 }

@@ -5,14 +5,22 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { requireEdges } from '../../admin/changes/require-edges.ts'
+import { openStore } from '../../cli/open-store.ts'
+import { commit } from '../../core/change/commit.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { fromRoot } from '../../core/root.ts'
+import { parseKeyRing } from '../../core/seal.ts'
 import { readSeenStore, writeSeenStore } from '../../core/store/deployment-file.ts'
+import { EDGE_MEMBERS } from '../../core/store/edge-members.ts'
+import { MINIMUM_VERSION, readMinimumVersion } from '../../core/store/minimum-version.ts'
+import { StoreCheck } from '../../ext-proc/fleet/store-check.ts'
 import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
 import { freePort } from '../kit/free-port.ts'
 import { startStack } from '../kit/start-stack.ts'
+import { startTestEdge } from '../kit/test-edge.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
@@ -107,6 +115,46 @@ describe('an admin service that remembers its store', () => {
     )
     assert.match(await storePart(admin), /the store has lost data/)
     await admin.stop()
+  })
+
+  test('a change whose member an edge does not know names that edge; once none is left, older versions cannot start', async () => {
+    const admin = await start()
+    const parts = { redis, settings: { killLease_ms: 3_000 } }
+    const require = () => requireEdges(parts, ['restore_gap'])
+    const change = async () => {
+      const required = await require()
+      assert.ok(required.kind === 'required')
+      return await commit(redis, { ...required, targets: [] }, 3_000)
+    }
+    const old = await startTestEdge(valkey.url, 'edge-of-old', { version: '0.2.0' })
+    const today = await startTestEdge(valkey.url, 'edge-of-today', { knows: ['restore_gap'] })
+    const refused = await require()
+    assert.ok(refused.kind === 'refusal')
+    assert.deepEqual(refused.details, {
+      reason: 'edges_too_old',
+      members: ['restore_gap'],
+      edges: [{ edge_id: 'edge-of-old', version: '0.2.0' }],
+    })
+    await old.stop()
+    // An edge that joins between the check and the write makes the change be decided again.
+    const decided = await require()
+    const late = await startTestEdge(valkey.url, 'edge-of-late')
+    assert.ok(decided.kind === 'required')
+    assert.equal((await commit(redis, { ...decided, targets: [] }, 3_000)).kind, 'refused')
+    await late.stop()
+    assert.equal((await change()).kind, 'committed')
+    assert.equal(await readMinimumVersion(redis), EDGE_MEMBERS.restore_gap)
+    assert.equal((await change()).kind, 'committed')
+    await today.stop()
+    await admin.stop()
+    await redis.hset(REDIS_KEYS.requirements, MINIMUM_VERSION, '99.1.0')
+    const why = /The store needs version 99\.1\.0 or later, and this is/
+    await assert.rejects(start(), why)
+    const check = new StoreCheck(redis, parseKeyRing(KEY))
+    await assert.rejects(check.atStart(), why)
+    await assert.rejects(check.refuseOther(), why)
+    await assert.rejects(openStore(valkey.url, 'test'), why)
+    await redis.hdel(REDIS_KEYS.requirements, MINIMUM_VERSION)
   })
 
   test('does not start with a file that is damaged', async () => {

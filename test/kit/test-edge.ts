@@ -25,7 +25,7 @@ export async function startTestEdge(
     ...more
   }: { readonly keepsBack?: boolean } & Pick<
     EdgeRecord,
-    'store_format' | 'process_id' | 'key_ids'
+    'store_format' | 'process_id' | 'key_ids' | 'knows' | 'version'
   > = {},
 ): Promise<TestEdge> {
   const redis = connectRedis(redisUrl, { name: edge_id, role: 'queue' })

@@ -1,0 +1,18 @@
+/**
+ * Members of stored records that an edge which does not know them would ignore in the caller's favour, with the version from which
+ * edges know them. A record that uses one is refused until every live edge knows it; from then on the store demands that version.
+ */
+export const EDGE_MEMBERS = {
+  /** Of an agent: it is refused until an administrator accepts what a restore does not know. */
+  restore_gap: '0.3.0',
+} as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
+
+export type EdgeMember = keyof typeof EDGE_MEMBERS
+
+/** Compares versions by their numbers; `0.3.0-dev` is no older than `0.3.0`. */
+export function isOlderVersion(version: string, than: string): boolean {
+  const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).slice(0, 3).map(Number)
+  const [one, other] = [numbers(version), numbers(than)]
+  const differs = other.findIndex((number, i) => number !== (one[i] ?? 0))
+  return differs >= 0 && (one[differs] ?? 0) < (other[differs] ?? 0)
+}

@@ -1,0 +1,44 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+import { version } from '../version.ts'
+import { isOlderVersion } from './edge-members.ts'
+
+/** The field of REDIS_KEYS.requirements. */
+export const MINIMUM_VERSION = 'minimum_version'
+
+/** How long a start waits for a store that is not there yet. */
+const START_LIMIT_MS = 2_000
+const POLL_MS = 50
+
+export const readMinimumVersion = (redis: RedisClient): Promise<string | null> =>
+  redis.hget(REDIS_KEYS.requirements, MINIMUM_VERSION)
+
+/** @throws (rejects) a sentence for the operator if the store has data that this version misreads */
+export async function refuseOldVersion(redis: RedisClient): Promise<void> {
+  const minimum = await readMinimumVersion(redis)
+  if (minimum !== null && isOlderVersion(version, minimum))
+    throw new Error(
+      `The store needs version ${minimum} or later, and this is ${version}: the store has data that this version would misread. Install ${minimum} or later, or restore a backup that this version has made.`,
+    )
+}
+
+/**
+ * Makes a check when a process starts. While the store does not answer, there is nothing to check, and after a moment the process starts
+ * without it.
+ * @throws (rejects) what the check throws
+ */
+export async function checkAtStart(redis: RedisClient, check: () => Promise<void>): Promise<void> {
+  const deadline_ms = performance.now() + START_LIMIT_MS
+  while (!(await answers(redis))) {
+    if (performance.now() > deadline_ms) return
+    await wait(POLL_MS)
+  }
+  await check()
+}
+
+const answers = (redis: RedisClient): Promise<boolean> =>
+  redis.ping().then(
+    () => true,
+    () => false,
+  )
