@@ -36,7 +36,7 @@ export async function runEnv(
     proxy_url: forwardAddress(proxy, url, env, named),
     ...(await fetchCaFiles(url, env)),
   }
-  const lines = Object.entries(forwardVariables(place)).map(([name, value]) =>
+  const lines = Object.entries(forwardVariables(place, env)).map(([name, value]) =>
     LINES[format](name, value),
   )
   stdout.write(`${lines.join('\n')}\n`)

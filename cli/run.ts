@@ -45,7 +45,7 @@ export async function runAs(
   try {
     return await runCommand(command, {
       ...withoutSettings(env),
-      ...forwardVariables({ proxy_url, ...files }),
+      ...forwardVariables({ proxy_url, ...files }, env),
     })
   } finally {
     if (made !== null) await deleteKey(options, agent_id, made.key_id)

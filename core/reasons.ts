@@ -75,6 +75,16 @@ export const REASONS = {
     cause: 'No integration of the organization has a `base_url` that is a prefix of the target.',
     cure: 'Create an integration for `details.base_url`, or correct the URL that the agent calls.',
   },
+  oauth_not_supported: {
+    status: 404,
+    message:
+      'The gateway has no OAuth metadata and registers no clients. Send a gateway key as "Authorization: Bearer <API_KEY>". If you have sent one, it is unknown, expired or revoked: ask an operator for a new one.',
+    event: 'request_rejected',
+    anomaly: 'denied',
+    cause:
+      'A client looks for OAuth at `{proxy_url}/.well-known/…` or `{proxy_url}/register`, as MCP clients do after a 401. The response is the same for every target.',
+    cure: 'Configure the client with a gateway key that is valid.',
+  },
   ambiguous_target: {
     status: 400,
     message:
@@ -323,4 +333,5 @@ export interface ErrorBody {
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>
   readonly request_id: string
+  readonly error_description?: string
 }

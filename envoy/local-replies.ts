@@ -10,6 +10,8 @@ interface Mapping {
   /** Overrides the status of the catalogue. */
   readonly status?: number
   readonly details?: Readonly<Record<string, unknown>>
+  /** Instead of that of the reason. */
+  readonly message?: string
 }
 
 /** Envoy had a connection and sent the request, and no valid response came; its other resets are failures to connect. */
@@ -22,6 +24,9 @@ const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
 
 const OTHER_FILTER =
   'Another filter of Envoy refused the call, so another attempt does not help. An operator must remove it from the listener of the gateway.'
+
+const HTTP_10 =
+  'HTTP/1.0 is not supported. Use HTTP/1.1 or HTTP/2; in a proxy in front of the gateway, such as nginx (proxy_http_version 1.1), too.'
 
 /**
  * Envoy's own answers as the error body of the gateway. The first mapper that matches decides; the very first leaves the
@@ -81,6 +86,12 @@ const mappings = (
     when: "'x-agw-pass' in request.headers && response.code in [401, 403, 429]",
     details: { cause: OTHER_FILTER },
   },
+  {
+    reason: 'bad_request',
+    when: "response.code_details == 'low_version'",
+    message: HTTP_10,
+    details: { reason: 'http_version' },
+  },
   // 501 is Envoy's answer to a Transfer-Encoding other than `chunked`.
   {
     reason: 'bad_request',
@@ -119,12 +130,16 @@ const IS_MCP = {
 
 /** @param json_rpc_id null for calls that are not MCP */
 function mapper(
-  { reason, when, details = {}, status = REASONS[reason].status }: Mapping,
+  { reason, when, details = {}, status = REASONS[reason].status, message }: Mapping,
   requestId: string,
   json_rpc_id: string | null,
 ): object {
-  const { message } = REASONS[reason]
-  const error = { error: reason, message, details, request_id: '' }
+  const error = {
+    error: reason,
+    message: message ?? REASONS[reason].message,
+    details,
+    request_id: '',
+  }
   const text =
     json_rpc_id === null ? JSON.stringify(error) : writeJsonRpcError(error, json_rpc_id, status)
   return {

@@ -303,7 +303,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
       report: () => reportStreams(edge),
     }),
     whyUnavailable,
-    begin: (headers) => beginRecord(headers, edge_id, nowMs),
+    begin: (headers) => beginRecord(headers, edge_id, nowMs, settings.trustedHops),
     afterPause: () => afterPause(fleet),
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }

@@ -3,23 +3,30 @@ import type { FastifyInstance } from 'fastify'
 /** Beyond this depth a recursive reader of the value could run out of stack. */
 const DEPTH_LIMIT = 64
 
+const JSON_TYPE = /^\s*application\/(?:merge-patch\+)?json\s*(?:;|$)/i
+
 /**
- * Parses JSON bodies and merge patches. An empty body is an empty object, so that a missing member is reported
+ * Parses JSON bodies and merge patches. An empty body of any type is an empty object, so that a missing member is reported
  * as such; a member called `__proto__` is refused.
  */
 export function readJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    ['application/json', 'application/merge-patch+json'],
-    { parseAs: 'string' },
-    (request, text, done) => {
-      if (text === '') return done(null, {})
-      if (depthOf(text as string) > DEPTH_LIMIT)
-        return done(badRequest(`The body is nested deeper than ${DEPTH_LIMIT} levels`))
-      void parse(request, text as string, done)
-    },
+  // A malformed type would be refused before it is known whether there is a body.
+  app.addHook('onRequest', async ({ raw: { headers } }) => {
+    const type = headers['content-type']
+    if (type === undefined) return
+    headers['content-type'] = JSON_TYPE.test(type) ? 'application/json' : 'application/octet-stream'
+  })
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) =>
+    text === '' ? done(null, {}) : done(unsupported()),
   )
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '') return done(null, {})
+    if (depthOf(text as string) > DEPTH_LIMIT)
+      return done(badRequest(`The body is nested deeper than ${DEPTH_LIMIT} levels`))
+    void parse(request, text as string, done)
+  })
 }
 
 /** The nesting depth of brackets outside of strings; the text need not be valid JSON. */
@@ -38,6 +45,9 @@ function depthOf(text: string): number {
   }
   return deepest
 }
+
+const unsupported = (): Error =>
+  Object.assign(new Error('unsupported media type'), { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' })
 
 const badRequest = (message: string): Error =>
   Object.assign(new Error(message), { statusCode: 400 })

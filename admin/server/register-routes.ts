@@ -117,7 +117,7 @@ async function authenticate(
 ): Promise<Actor | Refusal> {
   const { method, headers } = request
   const { authorization } = headers
-  const source_ip = sourceAddress(request.raw, listener)
+  const source_ip = sourceAddress(request.raw, listener, context.settings.trustedHops)
   const known =
     (listener === 'api'
       ? await signInWithSession(context, { method, headers, source_ip })

@@ -5,7 +5,7 @@ import type { AdminContext } from '../context/admin-context.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited } from '../resources/resource.ts'
-import { checkWebhookUrl } from './check-webhook-url.ts'
+import { issuesOfWebhook } from './issues-of-webhook.ts'
 import { warningsOfWebhook } from './warnings-of-webhook.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { EditableWebhook } from './webhook-schemas.ts'
@@ -23,8 +23,8 @@ export async function editWebhook({
   readonly value: Static<typeof EditableWebhook>
 }): Promise<Edited<Webhook> | Refusal> {
   const { egress } = webhookContextOf(context)
-  const problem = checkWebhookUrl(rest.url, egress.policy)
-  if (problem !== null) return invalid([{ path: '/url', message: problem }])
+  const issues = issuesOfWebhook({ url: rest.url, secret }, egress.policy)
+  if (issues.length > 0) return invalid(issues)
   const { ring } = context
   const url = openUrl(ring, record) === rest.url ? record.url : sealUrl(ring, record, rest.url)
   const updated = { ...withSecret(context, record, secret), ...rest, url }

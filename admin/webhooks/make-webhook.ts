@@ -4,7 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
-import { checkWebhookUrl } from './check-webhook-url.ts'
+import { issuesOfWebhook } from './issues-of-webhook.ts'
 import { warningsOfWebhook } from './warnings-of-webhook.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
@@ -18,8 +18,8 @@ export async function makeWebhook(
   const { context, actor, body } = call
   const { redis, ring } = context
   const { organization_id } = actor
-  const problem = checkWebhookUrl(body.url, egress.policy)
-  if (problem !== null) return invalid([{ path: '/url', message: problem }])
+  const issues = issuesOfWebhook(body, egress.policy)
+  if (issues.length > 0) return invalid(issues)
   if ((await redis.zcard(REDIS_KEYS.webhookIndex(organization_id))) >= WEBHOOKS_MAX)
     return conflict('too_many_webhooks', `An organization has at most ${WEBHOOKS_MAX} webhooks.`)
   const webhook_id = mintId('whk')

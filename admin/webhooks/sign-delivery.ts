@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Secret } from '../../core/secret.ts'
+import { standardKeyOf } from './check-webhook-secret.ts'
 
 /**
  * The headers of one attempt: `X-Service-Signature` over the raw body with the current secret, and
@@ -31,12 +32,5 @@ export function signDelivery(
 const hmac = (key: Buffer, bytes: Buffer, encoding: 'hex' | 'base64'): string =>
   createHmac('sha256', key).update(bytes).digest(encoding)
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
-/** What follows `whsec_` is Base64; any other secret is its own UTF-8 bytes. */
-function standardKey(secret: string): Buffer {
-  const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : ''
-  return encoded !== '' && BASE64.test(encoded)
-    ? Buffer.from(encoded, 'base64')
-    : Buffer.from(secret)
-}
+/** A malformed `whsec_` secret of an older version is its own UTF-8 bytes, as any other text. */
+const standardKey = (secret: string): Buffer => standardKeyOf(secret) ?? Buffer.from(secret)

@@ -44,6 +44,7 @@ export const webhookRoutes: readonly Route[] = [
         'failure_count',
         'pending_count',
         'last_triggered_at',
+        'warnings',
       ],
       write_only: ['secret'],
       nullable: ['secret'],

@@ -2,8 +2,11 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { AdminRole } from '../../core/model.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import { warningsOf } from '../resources/warnings-of.ts'
+import { checkWebhookSecret } from './check-webhook-secret.ts'
 import { HIDDEN_URL, hideWebhookUrl } from './hide-webhook-url.ts'
-import { openUrl } from './webhook-secret.ts'
+import { openSecrets, openUrl } from './webhook-secret.ts'
 import type { Webhook, WebhookState } from './webhook.ts'
 
 const NEW: WebhookState & { readonly pending: number } = {
@@ -22,10 +25,24 @@ export async function webhookViews(
   role: AdminRole,
 ): Promise<Record<string, unknown>[]> {
   const states = await Promise.all(webhooks.map(({ webhook_id }) => readState(redis, webhook_id)))
-  const views = webhooks.map((webhook, i) =>
-    webhookView({ ...webhook, url: openUrl(ring, webhook) ?? HIDDEN_URL }, now(), states[i] ?? NEW),
-  )
+  const views = webhooks.map((webhook, i) => ({
+    ...webhookView(
+      { ...webhook, url: openUrl(ring, webhook) ?? HIDDEN_URL },
+      now(),
+      states[i] ?? NEW,
+    ),
+    ...warningsOf({ warnings: warningsOfSecret(ring, webhook, now()) }),
+  }))
   return role === 'admin' ? views : views.map(withoutUrl)
+}
+
+/** Older versions stored malformed secrets. */
+function warningsOfSecret(ring: KeyRing, webhook: Webhook, now: Date): readonly string[] {
+  const [secret] = openSecrets(ring, { ...webhook, previous_secret: null }, now) ?? []
+  const problem = secret === undefined ? null : checkWebhookSecret(secret.reveal())
+  return problem === null
+    ? []
+    : [`Receivers cannot verify webhook-signature: the secret ${problem}. Rotate it.`]
 }
 
 /** For the activity log, which every role reads. */

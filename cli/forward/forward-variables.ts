@@ -1,3 +1,5 @@
+import type { Environment } from '../../core/settings.ts'
+
 /** Where a client finds the forward proxy, and what it has to trust. */
 export interface ForwardPlace {
   /** With the key in it. */
@@ -9,18 +11,27 @@ export interface ForwardPlace {
 }
 
 /** What stays direct: services of the agent's own machine. */
-const DIRECT = 'localhost,127.0.0.1,::1'
+const DIRECT = ['localhost', '127.0.0.1', '::1']
+/** A host, an address, a range or a suffix, in the spellings of all clients. A quote or `$` would have a meaning in a shell. */
+const DIRECT_NAME = /^[\p{L}\p{N}.*:[\]/_-]+$/u
 
-/** The environment of an agent that calls through the forward proxy. docs/guides/forward-proxy.md says which client reads what. */
-export function forwardVariables(place: ForwardPlace): Readonly<Record<string, string>> {
+/**
+ * The environment of an agent that calls through the forward proxy. docs/guides/forward-proxy.md says which client reads what.
+ * @param env of the user, whose `NO_PROXY` is extended
+ */
+export function forwardVariables(
+  place: ForwardPlace,
+  env: Environment,
+): Readonly<Record<string, string>> {
   const { proxy_url, ca_file, bundle_file } = place
+  const direct = directNames(env)
   return {
     HTTPS_PROXY: proxy_url,
     https_proxy: proxy_url,
     HTTP_PROXY: proxy_url,
     http_proxy: proxy_url,
-    NO_PROXY: DIRECT,
-    no_proxy: DIRECT,
+    NO_PROXY: direct,
+    no_proxy: direct,
     NODE_USE_ENV_PROXY: '1',
     // In addition to the trust store.
     NODE_EXTRA_CA_CERTS: ca_file,
@@ -33,4 +44,9 @@ export function forwardVariables(place: ForwardPlace): Readonly<Record<string, s
     AWS_CA_BUNDLE: bundle_file,
     npm_config_cafile: bundle_file,
   }
+}
+
+function directNames({ NO_PROXY = '', no_proxy = '' }: Environment): string {
+  const own = `${NO_PROXY},${no_proxy}`.split(/[\s,]+/).filter((name) => DIRECT_NAME.test(name))
+  return [...new Set([...own, ...DIRECT])].join(',')
 }

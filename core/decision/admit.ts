@@ -1,5 +1,6 @@
 import type { Agent, ApiKey } from '../model.ts'
 import type { CompiledIntegration } from '../policy/compile-integrations.ts'
+import { KEY_PREFIX } from '../api-key.ts'
 import { coverTarget } from '../policy/cover-target.ts'
 import { decideScope } from '../policy/decide-scope.ts'
 import { findOverrides } from '../policy/find-overrides.ts'
@@ -120,7 +121,10 @@ function admitTarget(
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
   if (method === 'CONNECT') return NO_UPGRADE
   if (holdsGatewayKey(method)) return no('target', 'invalid_target_url', KEY_AS_METHOD)
-  if (!target.ok) return no('target', 'invalid_target_url', targetProblemDetails(target.reason))
+  if (!target.ok)
+    return target.reason === 'discovery'
+      ? no('target', 'oauth_not_supported')
+      : no('target', 'invalid_target_url', targetProblemDetails(target.reason))
   if (upgrade === 'other') return NO_UPGRADE
   if (installation !== '' && hasOwnVia(headers, installation)) return no('target', 'loop_detected')
   return { kind: 'aimed', target: target.target }
@@ -146,7 +150,7 @@ function identify(
 ): Identified {
   switch (caller.kind) {
     case 'none':
-      return no('agent', 'authentication_required', {}, { integration })
+      return no('agent', 'authentication_required', hintOfQuery(target), { integration })
     case 'ambiguous':
       return no('agent', 'ambiguous_request', { reason: caller.reason }, { integration })
     case 'unknown':
@@ -164,6 +168,13 @@ function identify(
         : no('agent', 'authentication_required', {}, { integration })
   }
 }
+
+/** A URL that a client has signed for another one to use holds the key as the name of the signer. */
+const hintOfQuery = ({ raw_query }: Target): NotAdmitted['details'] =>
+  raw_query?.includes(KEY_PREFIX.live) === true ? { hint: SIGNED_URL } : {}
+
+const SIGNED_URL =
+  'The query has a gateway key, as in a URL presigned with it. Presigned URLs are not accepted. Send the request with the key in the Authorization header, or let the client sign each request.'
 
 const NO_AGENT: AgentFacts = {
   agent: null,

@@ -2,6 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { isIPv6 } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
 
+const ESCAPED_BYTE = /%([89a-f][0-9a-f])/gi
+const unescapeByte = (_: string, hex: string): string =>
+  String.fromCharCode(Number.parseInt(hex, 16))
+
 export type HostProblem = 'missing_host' | 'bad_host' | 'ip_spelling'
 
 const HOST_LENGTH_LIMIT = 253
@@ -15,16 +19,17 @@ const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/
  * Lower case, IDN in punycode, without one trailing dot, IPv6 compressed and in brackets. An IPv4 address is accepted only in
  * its dotted decimal form: resolvers also read `127.1`, `0x7f000001` and `[::ffff:127.0.0.1]` as addresses, each in its own
  * way, so these forms are refused.
- * @param text one character per byte (latin1), with brackets, without port.
+ * @param written one character per byte (latin1), with brackets, without port.
  * @returns the host, or `{problem}`.
  */
-export function canonicalHost(text: string): string | { readonly problem: HostProblem } {
+export function canonicalHost(written: string): string | { readonly problem: HostProblem } {
+  // Clients escape the name as a part of their path. Escaped ASCII would be misleading, and stays, which refuses the host.
+  const text = written.includes('%') ? written.replace(ESCAPED_BYTE, unescapeByte) : written
   if (text === '' || text === '.') return { problem: 'missing_host' }
   if (text.startsWith('[')) return canonicalIPv6(text)
   let host = text.toLowerCase()
   if (!isAscii(host) || host.includes('xn--')) {
     const bytes = Buffer.from(text, 'latin1')
-    // The standard's parser decodes percent-encoding, and a host written with it is misleading.
     if (text.includes('%') || !isUtf8(bytes)) return { problem: 'bad_host' }
     host = domainToASCII(bytes.toString('utf8'))
     if (!host.split('.').every(isReadableLabel)) return { problem: 'bad_host' }

@@ -13,8 +13,8 @@ export interface Target extends ReadUrl {
   readonly split_readings: readonly SplitReading[]
 }
 
-/** `details.reason` of `invalid_target_url`. */
-export type TargetProblem = UrlProblem | 'gateway_key' | 'percent_encoded'
+/** `details.reason` of `invalid_target_url`; `discovery` is answered 404. */
+export type TargetProblem = UrlProblem | 'discovery' | 'gateway_key' | 'percent_encoded'
 
 export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
@@ -25,7 +25,14 @@ export function parseTarget(raw: string): ParsedTarget {
   if (raw.charCodeAt(0) !== 0x2f) return { ok: false, reason: 'not_absolute' }
   const url = readUrl(withColons(raw), 1, 1)
   if (typeof url === 'string')
-    return { ok: false, reason: url === 'not_absolute' && isEncoded(raw) ? 'percent_encoded' : url }
+    return {
+      ok: false,
+      reason: DISCOVERY.test(raw)
+        ? 'discovery'
+        : isEncodedTarget(raw, url)
+          ? 'percent_encoded'
+          : url,
+    }
   const path = decodePath(url.raw_path)
   if (typeof path === 'string') return { ok: false, reason: path }
   // Nothing can be removed from a path.
@@ -46,6 +53,12 @@ export function parseTarget(raw: string): ParsedTarget {
     },
   }
 }
+
+/** Where a client looks for OAuth after a 401, or registers itself. What is below names a target that was refused. */
+const DISCOVERY = /^\/(?:\.well-known(?:[/?]|$)|register\/?(?:\?|$))/
+
+const isEncodedTarget = (raw: string, problem: UrlProblem): boolean =>
+  problem === 'not_absolute' && isEncoded(raw)
 
 /** Scheme, colon and slashes, each escaped twice. */
 const ENCODED_PREFIX_MAX = 64

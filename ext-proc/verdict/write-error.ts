@@ -26,7 +26,15 @@ export function writeError(denial: Denial, record: RefusedCall): LocalReply {
   const { reason, details } = denial
   const { status: usual, message } = REASONS[reason]
   const status = denial.status ?? usual
-  const error: ErrorBody = { error: reason, message, details, request_id: record.facts.request_id }
+  const { request_id } = record.facts
+  const error: ErrorBody = {
+    error: reason,
+    message,
+    details,
+    request_id,
+    // What OAuth clients show.
+    ...(reason === 'oauth_not_supported' ? { error_description: message } : {}),
+  }
   const body =
     record.mcp === null
       ? JSON.stringify(error)

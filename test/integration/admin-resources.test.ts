@@ -5,6 +5,9 @@ import { indexName } from '../../core/activity/activity-index.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { CATEGORIES } from '../../core/scanner/categories.ts'
+import { checkInput } from '../../admin/http/check-input.ts'
+import { ROUTES } from '../../admin/server/routes.ts'
+import { webhookRoutes } from '../../admin/webhooks/webhook-routes.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
 import type { CallOptions, Json } from '../kit/admin-in-process.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
@@ -1222,4 +1225,42 @@ describe('changes that meet', () => {
       }
     }
   })
+})
+
+test('a POST whose body has no required member needs none, whatever its headers say', async () => {
+  const posts = [...ROUTES, ...webhookRoutes].filter(({ method }) => method === 'POST')
+  const shapes: readonly (readonly [string, string])[][] = [
+    [],
+    [['content-length', '0']],
+    [['content-type', 'application/x-www-form-urlencoded']],
+    [
+      ['content-type', 'text/plain;;'],
+      ['transfer-encoding', 'chunked'],
+    ],
+    [['content-type', 'garbage']],
+    [['content-type', 'application/merge-patch+json; charset=utf-8']],
+  ]
+  let optional = 0
+  for (const { path, body } of posts) {
+    const checked = body === undefined ? null : checkInput(body, {})
+    const missing = checked === null || checked.ok ? [] : checked.issues.map((one) => one.path)
+    const url = path.replace(/:\w+/g, 'none')
+    if (missing.length === 0) optional++
+    for (const headers of shapes) {
+      const {
+        status,
+        text,
+        body: told,
+      } = await call('POST', url, undefined, {
+        headers: Object.fromEntries(headers),
+      })
+      const at = `${path} ${JSON.stringify(headers)} ${text}`
+      assert.notEqual(status, 415, at)
+      if (missing.length > 0) assert.deepEqual(issuePaths({ body: told }), missing, at)
+      else assert.notEqual(told.error, 'validation_failed', at)
+    }
+  }
+  assert.ok(optional > 5)
+  const typed = { headers: { 'content-type': 'text/plain' }, raw: '{"agent_name":"x"}' }
+  assert.equal((await call('POST', '/admin/agents', undefined, typed)).status, 415)
 })

@@ -560,6 +560,11 @@ test('proxies in front are believed as far as they are trusted', async () => {
   const own = await start({ AGW_TRUSTED_HOPS: '1' })
   await call({ to: own.url, path: '/x', headers: { 'x-forwarded-for': '9.9.9.9, 198.51.100.7' } })
   assert.equal(lastStream()?.headers['x-envoy-external-address'], '198.51.100.7')
+  // With a port Envoy takes the address of the proxy, and core/policy/forwarded-address.ts reads the header itself.
+  const withPort = '9.9.9.9, 198.51.100.7:50123'
+  await call({ to: own.url, path: '/x', headers: { 'x-forwarded-for': withPort } })
+  assert.equal(lastStream()?.headers['x-envoy-external-address'], '127.0.0.1')
+  assert.equal(lastStream()?.headers['x-forwarded-for'], withPort)
   await own.stop()
 })
 

@@ -66,6 +66,28 @@ test('agw run: the exit code is the command’s', async () => {
   await assert.rejects(runAs('/no/such/program'), /cannot be run/)
 })
 
+test('agw run and agw env extend NO_PROXY of the user', async () => {
+  const set = {
+    ...env,
+    NO_PROXY: 'internal.corp, .svc,$(touch x)',
+    no_proxy: 'host.docker.internal',
+  }
+  const bin = [fromRoot('dist', 'cli', 'bin.js')]
+  const show = ['sh', '-c', 'echo $NO_PROXY,$no_proxy']
+  const ran = await run(
+    process.execPath,
+    [...bin, 'run', agent.agent_id, '--proxy', proxy, '--', ...show],
+    { env: set, cwd: fromRoot() },
+  )
+  const all = 'internal.corp,.svc,host.docker.internal,localhost,127.0.0.1,::1'
+  assert.equal(ran.stdout.trim(), `${all},${all}`)
+  const shown = await run(process.execPath, [...bin, 'env', agent.agent_id, '--proxy', proxy], {
+    env: set,
+    cwd: fromRoot(),
+  })
+  assert.match(shown.stdout, new RegExp(`^export no_proxy="${all}"$`, 'm'))
+})
+
 test('agw env: a shell that evaluates it has the variables, and no key is printed', async () => {
   const { stdout } = await agw('env', agent.agent_id, '--proxy', proxy)
   assert.ok(!stdout.includes('agw_live_'))

@@ -80,6 +80,12 @@ const rows: Row[] = [
     status: 400,
     error: 'invalid_target_url',
   },
+  ...['/.well-known/oauth-protected-resource/https://x.test/mcp', '/register'].map((path) => ({
+    name: `1 ${path} with and without a key alike`,
+    ask: { method: 'POST', path, body: '{}', headers: { ...access.headers, ...json } },
+    status: 404,
+    error: 'oauth_not_supported',
+  })),
   {
     name: '2 integration before 3 no key',
     ask: { path: '/https://nobody.test/v1/things' },

@@ -104,7 +104,7 @@ async function makeWebhooks(): Promise<void> {
   const made = await direct.send('POST', '/webhooks', {
     name: 'walk',
     url,
-    secret: `whsec_${secret('webhook')}`,
+    secret: secret('webhook'),
     events: ['injection_blocked', 'permission_denied', 'agent_killed'],
   })
   ids['webhook_id'] = made.webhook_id

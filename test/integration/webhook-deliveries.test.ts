@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import type { DeliveryView } from '../../admin/webhooks/webhook-schemas.ts'
+import { sealSecret } from '../../admin/webhooks/webhook-secret.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { rewriteRecord } from '../kit/rewrite-record.ts'
 import { closeFloods } from '../../admin/webhooks/close-floods.ts'
 import type { Envelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -13,7 +17,8 @@ import { until } from '../kit/until.ts'
 import type { Received } from '../kit/webhook-receiver.ts'
 import { startWebhookStack } from '../kit/webhook-stack.ts'
 
-const stack = await startWebhookStack()
+const encryption_key = randomBytes(32).toString('base64')
+const stack = await startWebhookStack({ AGW_ENCRYPTION_KEY: encryption_key })
 const { receiver, send, subscribe, record, settled } = stack
 after(() => stack.stop())
 
@@ -87,6 +92,41 @@ test('openssl and the standardwebhooks package accept the signatures, of a plain
     assert.ok(verifier.verify(body, headers as Record<string, string>))
     await send('DELETE', `/webhooks/${webhook_id}`)
   }
+})
+
+test('a malformed whsec_ secret is refused, and one that is stored already goes on with a warning', async () => {
+  const key = Buffer.alloc(24, 7).toString('base64')
+  const bad = [`whsec_${key.slice(0, -1)}-`, `whsec_${key}=`, `v1,whsec_${key}`, `WHSEC_${key}`]
+  for (const secret of [...bad, 'whsec_', 'whsec_abc', 'whsec_AAAA', `whsk_${key}`]) {
+    const made = { name: 'bad', url: 'https://example.com/', events: ['agent_killed'], secret }
+    const { error, details } = await send('POST', '/webhooks', made, 400)
+    assert.deepEqual([error, details.issues[0].path], ['validation_failed', '/secret'], secret)
+  }
+  const { webhook_id } = await subscribe('/stored', { secret: `whsec_${key}` })
+  for (const [method, path] of [
+    ['PATCH', ''],
+    ['POST', '/rotate-secret'],
+  ] as const) {
+    const bad = { secret: 'whsec_abc' }
+    const { error } = await send(method, `/webhooks/${webhook_id}${path}`, bad, 400)
+    assert.equal(error, 'validation_failed')
+  }
+  const owner = { organization_id: 'org_default', webhook_id }
+  await rewriteRecord(
+    stack.valkey.url,
+    REDIS_KEYS.webhooks('org_default'),
+    webhook_id,
+    (record) => ({
+      ...record,
+      secret: sealSecret(parseKeyRing(encryption_key), owner, 'whsec_abc'),
+    }),
+  )
+  const [warning] = (await send('GET', `/webhooks/${webhook_id}`)).warnings
+  assert.match(warning, /must be whsec_ followed by Base64/)
+  await record('permission_denied')
+  const { headers, body } = await firstAt('/stored')
+  assert.equal(headers['x-service-signature'], `sha256=${openssl('whsec_abc', body)}`)
+  await send('DELETE', `/webhooks/${webhook_id}`)
 })
 
 test('after a rotation the first signature is of the new secret and the second list has both', async () => {

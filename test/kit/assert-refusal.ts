@@ -18,7 +18,9 @@ export function assertRefusal(
   const answered = answer.json() as Record<string, unknown> & { error: { data?: unknown } }
   const isJsonRpc = answered['jsonrpc'] === '2.0'
   const body = (isJsonRpc ? answered.error.data : answered) as Record<string, unknown>
-  assert.deepEqual(Object.keys(body).sort(), ['details', 'error', 'message', 'request_id'])
+  const { error_description = body['message'], ...members } = body
+  assert.deepEqual(Object.keys(members).sort(), ['details', 'error', 'message', 'request_id'])
+  assert.equal(error_description, body['message'])
   assert.equal(body['error'], error)
   assert.match(String(body['message']), /^[A-Z].{20,}\.$/)
   assert.ok(String(body['request_id']).length >= 8)

@@ -201,6 +201,8 @@ const REVEALERS = [
   // The last four characters.
   'admin/integrations/integration-view.ts',
   'admin/webhooks/sign-delivery.ts',
+  // Whether its form is valid.
+  'admin/webhooks/webhook-view.ts',
   // The URL, to which deliveries are sent; only the role `admin` reads it.
   'admin/webhooks/webhook-secret.ts',
   // From the old key to the new one.

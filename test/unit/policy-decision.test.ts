@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { targetProblemDetails } from '../../core/policy/target-problem-details.ts'
 import { explainCall, type Question } from '../../admin/explain/explain-call.ts'
 import type { Scope } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
@@ -183,7 +184,8 @@ test('an explanation follows the order of checks', () => {
   const none = { agent: null }
   const rows: [change: Partial<Question['agent']>, url: string, error: string, details: object][] =
     [
-      [none, 'https://x/v1/../a', 'invalid_target_url', { reason: 'dot_segment' }],
+      [none, 'https://x/v1/../a', 'invalid_target_url', targetProblemDetails('dot_segment')],
+      [none, 'https://x/v1/a\\b', 'invalid_target_url', targetProblemDetails('backslash')],
       [none, 'https://y/a/v2/b', 'integration_not_found', { base_url: 'https://y/a/v2' }],
       [none, 'https://x/v1/none', 'agent_not_found', {}],
       [killed, 'https://x/v1/none', 'agent_killed', killed],

@@ -136,7 +136,7 @@ try {
     GONOSUMCHECK: '1',
     GOPROXY: `${to}/go`,
     GOTOOLCHAIN: 'local',
-    ...forwardVariables({ proxy_url, ca_file: ca_file ?? '', bundle_file: bundle_file ?? '' }),
+    ...forwardVariables({ proxy_url, ca_file: ca_file ?? '', bundle_file: bundle_file ?? '' }, {}),
   }
   writeFileSync(env.WGETRC, `ca_certificate = ${bundle_file}\n`)
   const trust = join(folder, 'trust.p12')
