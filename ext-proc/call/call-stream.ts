@@ -20,7 +20,7 @@ import {
 import type { EdgeMetrics } from '../record/edge-metrics.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Denial } from '../verdict/denial.ts'
-import type { ResponseInspector } from '../verdict/response-inspector.ts'
+import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { writeError } from '../verdict/write-error.ts'
 import type { CallTraces } from '../trace/call-traces.ts'
@@ -43,8 +43,8 @@ export interface CallStreamParts {
   readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Verdict>
   /** Allowed calls are logged before they are forwarded, not when they end. */
   readonly is_strict: boolean
-  /** Watches whether the Envoy of this stream keeps streams open; null for one with the product's own configuration. */
-  readonly watchOf: (stream: EnvoyStream) => StreamWatch | null
+  /** Watches whether the Envoy of this stream keeps streams open. */
+  readonly watchOf: (stream: EnvoyStream) => Pick<StreamWatch, 'begin'>
   /** Why no decision can be made now, for the caller; null if that is not known. */
   readonly whyUnavailable: (error: unknown) => string | null
   readonly log: { error(data: object, message: string): void }
@@ -224,7 +224,9 @@ export class CallStream implements CallInFlight, CallIo {
         { reason: 'bad_request', details: { reason: 'trailers_without_body' } },
         record,
       )
-    const watch = this.#parts.watchOf(this.#stream)?.begin(this) ?? null
+    // What a tunnel carries must not be sent here.
+    const watch =
+      verdict.tunnel === undefined ? this.#parts.watchOf(this.#stream).begin(this) : null
     if (watch === 'refuse')
       return this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
     const isUnlogged = verdict.tunnel === 'intercepted'
@@ -244,11 +246,12 @@ export class CallStream implements CallInFlight, CallIo {
     const facts = this.#noteFacts(record)
     // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
     const mode = this.#phase === 'request_headers' ? STREAM_BODY : null
-    const sees_response = inspector.sees_every_response
+    const sees_response = inspector.sees_every_response || watch !== null
     const json_rpc_id = record.mcp === null ? null : asciiJson(record.json_rpc_id ?? 'null')
     this.#stream.write(
       writePass(this.#phase, changes, mode, { facts, rate, sees_response, json_rpc_id }),
     )
+    watch?.answered(this.#stream, false)
   }
 
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */
@@ -309,14 +312,15 @@ export class CallStream implements CallInFlight, CallIo {
   #receiveResponse(message: EnvoyMessage & { readonly kind: 'response_headers' }): void {
     const watch = this.#watch
     watch?.headers(message.end_of_stream)
-    const asksForBody = watch?.isCheck === true && !message.end_of_stream
+    const isUpgrade = headerOf(message.headers, ':status') === '101'
+    const asksForBody = watch !== null && !message.end_of_stream && !isUpgrade
     const isBodyDue = this.#responsePhase().headers(
       message.headers,
       message.code_details,
       message.end_of_stream,
       asksForBody,
     )
-    watch?.answered(isBodyDue)
+    watch?.answered(this.#stream, isBodyDue)
   }
 
   #responsePhase(): ResponsePhase {

@@ -57,6 +57,8 @@ const OWN_SETTINGS: readonly (readonly [number, number])[] = [
   [SETTING.max_header_list, HEADER_BLOCK_LIMIT_BYTES],
 ]
 const NOTHING = Buffer.alloc(0)
+/** What pings of this end are filled with, to tell their answers apart. */
+const PING = { leave: 0, read: 1 } as const
 
 /** The head of a request. */
 export interface StreamHead {
@@ -163,6 +165,9 @@ export class Http2Connection {
   #outputBytes = 0
   #isFlushing = false
   #isPaused = false
+  /** Who waits until the peer has read what was written, two for each stream at most; the first `#asked` wait for a ping. */
+  readonly #readers: { readonly callback: () => void; answers: number }[] = []
+  #asked = 0
   #waitingBytes = 0
   /** Cuts off a peer that takes nothing, or does not close. */
   #limit: NodeJS.Timeout | undefined
@@ -188,7 +193,40 @@ export class Http2Connection {
     this.#state = 'leaving'
     this.#write(goAway(WINDOW_LIMIT, H2_ERROR.none))
     // When this comes back, so has every stream that was opened before the peer knew.
-    this.#write(openFrame(FRAME.ping, 0, 0, 8).fill(0, FRAME_HEAD_BYTES))
+    this.#ping(PING.leave)
+  }
+
+  /**
+   * Calls back when the peer has read all that was written so far, and this end what the peer has sent in turn; never, if the
+   * connection ends before.
+   */
+  whenRead(callback: () => void): void {
+    this.#readers.push({ callback, answers: 0 })
+    if (this.#asked === 0) this.#askReaders()
+  }
+
+  #askReaders(): void {
+    this.#asked = this.#readers.length
+    if (this.#asked > 0) this.#ping(PING.read)
+  }
+
+  /** An answer overtakes what the peer has written in the same turn; the second one does not. */
+  #tellReaders(): void {
+    const asked = this.#readers.slice(0, this.#asked)
+    for (const reader of asked) reader.answers++
+    const told = asked.filter(({ answers }) => answers === 2)
+    this.#readers.splice(0, told.length)
+    this.#askReaders()
+    for (const { callback } of told) callback()
+  }
+
+  #ping(payload: number): void {
+    this.#write(openFrame(FRAME.ping, 0, 0, 8).fill(payload, FRAME_HEAD_BYTES))
+  }
+
+  #pingAnswered(payload: number | undefined): void {
+    if (payload === PING.leave && this.#state === 'leaving') this.#left()
+    if (payload === PING.read) this.#tellReaders()
   }
 
   destroy(): void {
@@ -493,10 +531,7 @@ export class Http2Connection {
 
   #readPing(id: number, flags: number, payload: Buffer): void {
     if (id !== 0 || payload.length !== 8) throw new ConnectionError(H2_ERROR.protocol, 'a bad ping')
-    if (flags & FLAG.ack) {
-      if (this.#state === 'leaving') this.#left()
-      return
-    }
+    if (flags & FLAG.ack) return this.#pingAnswered(payload[0])
     const answer = openFrame(FRAME.ping, FLAG.ack, 0, 8)
     payload.copy(answer, FRAME_HEAD_BYTES)
     this.#write(answer)

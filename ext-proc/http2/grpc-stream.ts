@@ -74,6 +74,11 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     this.#connection.sendData(this.#stream, message, prefix)
   }
 
+  /** Calls back when the caller has read what was written, unless the call is over before. Not while it waits for a window. */
+  whenRead(callback: () => void): void {
+    if (this.#stream.waiting.length === 0) this.#connection.whenRead(callback)
+  }
+
   /** Ends the call with OK. */
   end(): void {
     this.#finish(STATUS_OK)

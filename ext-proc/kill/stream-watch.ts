@@ -1,7 +1,6 @@
+import type { EnvoyStream } from '../envoy/start-server.ts'
 import type { UnwatchedCalls } from './unwatched-calls.ts'
 
-/** Envoy closes a stream that it does not keep at once after an answer; one that stayed open longer was kept. */
-const CLOSED_EARLY_MS = 1_000
 /** So many checks in a row fail before an Envoy is said not to keep streams: a caller may disconnect during a check. */
 const FAILURES_MAX = 3
 /** How often it is checked again. Each check sends one response through this process. */
@@ -21,14 +20,14 @@ export interface StreamWatchParts {
   readonly report: () => void
 }
 
-/** The answer to whether a call may be forwarded. */
-export type WatchVerdict = CallWatch | 'refuse'
+/** The answer to whether a call may be forwarded. Null: this one shows nothing. */
+export type WatchVerdict = CallWatch | 'refuse' | null
 
 /**
  * Whether the Envoy on one connection keeps the streams of allowed calls open until their responses have ended. Only then can
- * a kill cut them (threat model, rule 35). An Envoy with a configuration of its own may close them right after the decision,
- * and nothing in its messages says so. It is therefore checked from its behaviour: if it obeys the modes that come with each
- * pass, it also sends the response headers, and in checks the body.
+ * a kill cut them (threat model, rule 35). An Envoy may close them right after the decision, and nothing in its messages says so.
+ * It is therefore checked from its behaviour: it closes a stream that it does not keep as it reads an answer, and one that it keeps
+ * sends the body of the response in a check.
  */
 export class StreamWatch {
   readonly #parts: StreamWatchParts
@@ -52,9 +51,10 @@ export class StreamWatch {
       this.#report()
       return 'refuse'
     }
-    const isCheck = isDue || this.#keeps !== 'yes'
-    if (isCheck) this.#checked_ms = now_ms
-    return new CallWatch(this, { organization_id, agent_id }, isCheck, nowMs)
+    // The response of an ordinary call is not followed to its end, so its stream would say nothing.
+    if (!isDue && this.#keeps === 'yes') return null
+    this.#checked_ms = now_ms
+    return new CallWatch(this, { organization_id, agent_id })
   }
 
   /** A message has arrived that only an Envoy that keeps streams sends. */
@@ -65,14 +65,10 @@ export class StreamWatch {
   }
 
   /** A stream was closed at a moment when its response may still have been running. */
-  endedEarly(
-    { organization_id, agent_id }: Who,
-    how: { readonly isCheck: boolean; readonly isFailure: boolean },
-  ): void {
-    // The response of an ordinary call is not followed to its end, so its stream says nothing.
-    if (this.#keeps === 'yes' && !(how.isCheck && how.isFailure)) return
+  endedEarly({ organization_id, agent_id }: Who, isFailure: boolean): void {
+    if (this.#keeps === 'yes' && !isFailure) return
     this.#parts.unwatched.add(organization_id, agent_id, this)
-    if (how.isFailure) this.#failures++
+    if (isFailure) this.#failures++
     if (this.#keeps === 'yes') this.#keeps = 'unknown'
     if (this.#failures >= FAILURES_MAX) this.#keeps = 'no'
     if (this.#keeps === 'no') this.#report()
@@ -91,24 +87,21 @@ interface Who {
   readonly agent_id: string
 }
 
-/** What one allowed call shows about its Envoy. */
+/** What one allowed call shows about its Envoy. Its response is sent here with the body. */
 export class CallWatch {
   readonly #watch: StreamWatch
   readonly #who: Who
-  readonly #nowMs: () => number
-  /** Whether the body of the response is asked for, so that its messages show that Envoy keeps the stream. */
-  readonly isCheck: boolean
-  #answered_ms: number
+  /** Of the answer that Envoy reads now or has read last. */
+  #answer = 0
+  /** Envoy has read it, and the stream was still open then. */
+  #isKept = false
   #hasHeaders = false
   #isBodyDue = false
   #hasEnded = false
 
-  constructor(watch: StreamWatch, who: Who, isCheck: boolean, nowMs: () => number) {
+  constructor(watch: StreamWatch, who: Who) {
     this.#watch = watch
     this.#who = who
-    this.isCheck = isCheck
-    this.#nowMs = nowMs
-    this.#answered_ms = nowMs()
   }
 
   headers(end_of_stream: boolean): void {
@@ -116,10 +109,14 @@ export class CallWatch {
     if (end_of_stream) this.#hasEnded = true
   }
 
-  /** The answer to the headers; `isBodyDue`: Envoy was asked to send the body. */
-  answered(isBodyDue: boolean): void {
-    this.#answered_ms = this.#nowMs()
+  /** The pass, or the answer to the headers, was written; `isBodyDue`: Envoy was asked to send the body. */
+  answered(stream: Pick<EnvoyStream, 'whenRead'>, isBodyDue: boolean): void {
+    const answer = ++this.#answer
+    this.#isKept = false
     this.#isBodyDue = isBodyDue
+    stream.whenRead(() => {
+      if (answer === this.#answer) this.#isKept = true
+    })
   }
 
   /** Part of the body, or the trailers. */
@@ -127,8 +124,7 @@ export class CallWatch {
     this.#watch.prove()
     this.#isBodyDue = false
     this.#hasEnded ||= end_of_stream
-    // From here on the stream is known to be kept.
-    this.#answered_ms = Number.NEGATIVE_INFINITY
+    this.#isKept = true
   }
 
   ended(): void {
@@ -140,7 +136,6 @@ export class CallWatch {
   }
 
   #ended(isFailure: boolean): void {
-    if (this.#hasEnded || this.#nowMs() - this.#answered_ms >= CLOSED_EARLY_MS) return
-    this.#watch.endedEarly(this.#who, { isCheck: this.isCheck, isFailure })
+    if (!this.#hasEnded && !this.#isKept) this.#watch.endedEarly(this.#who, isFailure)
   }
 }

@@ -74,6 +74,24 @@ for (const response_header_mode of ['SKIP', 'SEND'] as const)
     })
   })
 
+test('an Envoy that calls itself ours is checked as any other', async () => {
+  const modes = { ...gateway, allow_mode_override: false, response_header_mode: 'SEND' } as const
+  const envoy = await fleet.addEnvoy(foreignEnvoy({ ...modes, authority: 'agw-with-access-log' }))
+  const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/claims`)
+  const streams = Array.from({ length: 20 }, () =>
+    openCall(envoy.url, `${access.base_url}/quiet`, access.headers),
+  )
+  for (const { answered } of streams) assert.equal(await answered, 200)
+  const receipt = await fleet.operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
+  assert.deepEqual(
+    [receipt.complete, receipt.in_flight_requests_terminated, receipt.edges[0].unconfirmed],
+    [false, 0, 20],
+  )
+  assert.ok(streams.every(({ isOpen }) => isOpen()))
+  const { complete } = await fleet.operator.send('GET', `/admin/kills/${receipt.kill_id}`)
+  assert.equal(complete, false)
+})
+
 test('with our own configuration nothing is unconfirmed, though callers disconnect', async () => {
   const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/own`)
   for (let i = 0; i < 4; i++) {

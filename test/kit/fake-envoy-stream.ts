@@ -34,6 +34,7 @@ export class FakeEnvoyStream extends EventEmitter {
   /** The gRPC status by which the processor has failed the stream. */
   failed: string | null = null
   readonly #has_access_log: boolean
+  readonly #readers: (() => void)[] = []
 
   constructor(has_access_log = false) {
     super()
@@ -60,6 +61,15 @@ export class FakeEnvoyStream extends EventEmitter {
 
   end(): void {
     this.isEnded = true
+  }
+
+  whenRead(callback: () => void): void {
+    this.#readers.push(callback)
+  }
+
+  /** Envoy has read all that was sent. */
+  read(): void {
+    for (const callback of this.#readers.splice(0)) callback()
   }
 
   requestHeaders(end_of_stream: boolean, headers: Readonly<Record<string, string>> = {}): void {

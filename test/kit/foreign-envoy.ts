@@ -5,11 +5,13 @@ export interface ForeignFilter {
   readonly allow_mode_override: boolean
   readonly response_header_mode: 'SEND' | 'SKIP'
   readonly response_trailer_mode: 'SEND' | 'SKIP'
+  /** What the filter calls itself. */
+  readonly authority?: string
 }
 
 /**
  * Turns the product's Envoy configuration into one that somebody else wrote: the ext_proc filter has no condition around it
- * and does not claim to be ours, and its modes are those that are given. Envoy Gateway's policy cannot set a trailer mode,
+ * and does not claim to be ours unless it is given a name, and its modes are those that are given. Envoy Gateway's policy cannot set a trailer mode,
  * so there it is SKIP.
  */
 export const foreignEnvoy =
@@ -23,7 +25,9 @@ export const foreignEnvoy =
         const wrapper = node.get('typed_config')
         const inner = isMap(wrapper) ? wrapper.getIn(['extension_config', 'typed_config']) : null
         if (!isMap(inner)) return undefined
-        inner.deleteIn(['grpc_service', 'envoy_grpc', 'authority'])
+        const { authority } = filter
+        if (authority === undefined) inner.deleteIn(['grpc_service', 'envoy_grpc', 'authority'])
+        else inner.setIn(['grpc_service', 'envoy_grpc', 'authority'], authority)
         inner.set('allow_mode_override', filter.allow_mode_override)
         inner.setIn(['processing_mode', 'response_header_mode'], filter.response_header_mode)
         inner.setIn(['processing_mode', 'response_trailer_mode'], filter.response_trailer_mode)

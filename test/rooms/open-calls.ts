@@ -40,7 +40,7 @@ export function openCalls(): {
       begin: (received) => beginRecord(received, 'edge-1', () => 0),
       afterPause: () => null,
       decide: (received, io, record) => decideCall({ ...services, pool }, received, io, record),
-      watchOf: () => null,
+      watchOf: () => ({ begin: () => null }),
       whyUnavailable: () => null,
       is_strict: false,
       log: { error: (data, message) => console.error(message, data) },

@@ -123,7 +123,7 @@ class Call {
         return await this.decision.promise
       },
       is_strict: options.is_strict ?? false,
-      watchOf: () => options.watch ?? null,
+      watchOf: () => options.watch ?? { begin: () => null },
       whyUnavailable: () => 'the store is full',
       log: { error: (_data, message) => void this.errors.push(message) },
     })
@@ -689,14 +689,31 @@ describe('an Envoy that does not keep streams open', () => {
     assert.equal(reports.length, 2)
   })
 
-  test('callers that disconnect do not make it look so: their streams were open for a while', async () => {
-    const { watch, reports, count, clock } = connection()
-    for (let i = 0; i < 5; i++) {
+  test('callers that disconnect, and kills, do not make it look so: the streams were open when Envoy had read the answer', async () => {
+    const { watch, reports, count } = connection()
+    for (let i = 0; i < 6; i++) {
       const call = await passed(watch)
-      clock.now_ms += 1_000
+      if (i % 2 === 0) {
+        call.envoy.responseHeaders()
+        await settle()
+      }
+      call.envoy.read()
+      if (i > 3) call.cut()
       call.envoy.emit('end')
     }
     assert.deepEqual([reports.length, count()], [0, 0])
+  })
+
+  test('a stream that is kept until its response begins, and not longer, is noticed', async () => {
+    const { watch, reports, count } = connection()
+    for (let i = 0; i < 3; i++) {
+      const call = await passed(watch)
+      call.envoy.read()
+      call.envoy.responseHeaders()
+      await settle()
+      call.envoy.emit('end')
+    }
+    assert.deepEqual([reports.length, count()], [1, 3])
   })
 
   test('a check that succeeds clears the calls before it, and ordinary calls are not suspected after it', async () => {
@@ -744,11 +761,12 @@ describe('an Envoy that does not keep streams open', () => {
     assert.equal(reports.length, 0)
   })
 
-  test('bodies of checks: small ones whole, those without a length in chunks, large ones not at all', async () => {
-    for (const [length, mode] of [
+  test('bodies of checks: small ones whole, those without a length in chunks, large ones and other protocols not at all', async () => {
+    for (const [length, mode, status = '200'] of [
       ['65536', 2],
       ['65537', null],
       [null, 1],
+      [null, null, '101'],
     ] as const) {
       const { watch } = connection()
       const call = new Call({ watch })
@@ -764,7 +782,7 @@ describe('an Envoy that does not keep streams open', () => {
       })
       await settle()
       call.envoy.responseHeaders({
-        ':status': '200',
+        ':status': status,
         ...(length === null ? {} : { 'content-length': length }),
       })
       await settle()

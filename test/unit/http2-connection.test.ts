@@ -678,6 +678,28 @@ describe('the life of streams and connections', () => {
     }
   })
 
+  test('who waits until the peer has read is called after two answers to pings that were sent later', async () => {
+    const { wire, connection } = setUp()
+    await wire.receive(START, open(1))
+    const told: string[] = []
+    const pings = (): number => wire.frames.filter(({ type }) => type === TYPE.ping).length
+    const pong = (): Promise<void> => wire.receive(frame(TYPE.ping, 1, 0, '0101010101010101'))
+    connection.whenRead(() => told.push('first'))
+    await turn()
+    assert.equal(pings(), 1)
+    connection.whenRead(() => told.push('second'))
+    await pong()
+    assert.deepEqual([pings(), told], [2, []])
+    await pong()
+    assert.deepEqual([pings(), told], [3, ['first']])
+    await wire.receive(frame(TYPE.ping, 1, 0, '0000000000000000'))
+    assert.deepEqual(told, ['first'])
+    await pong()
+    assert.deepEqual([pings(), told], [3, ['first', 'second']])
+    await pong()
+    assert.equal(pings(), 3, 'nobody waits')
+  })
+
   test('after the last stream of a graceful stop, what comes late does not cut the last answer', async () => {
     const { wire, connection } = setUp()
     await wire.receive(START, open(1))
