@@ -141,6 +141,8 @@ export interface Scope {
   readonly max_response_bytes?: number | null
   /** What happens to a response over that limit. */
   readonly over_limit?: OverLimit
+  /** Whether batches that cannot be read are allowed; absent in scopes of older versions. */
+  readonly allow_batches?: boolean
   readonly rules: readonly ScopeRule[]
   readonly mcp_tools: McpTools
   readonly injection_detection: InjectionSettings
@@ -155,6 +157,7 @@ export const SCOPE_DEFAULTS = {
   max_body_bytes: null,
   max_response_bytes: null,
   over_limit: 'refuse',
+  allow_batches: false,
   mcp_tools: { allow: ['*'], deny: [] },
   injection_detection: {
     enabled: true,

@@ -74,7 +74,7 @@ export function anomalyWords(anomaly: ScopeSettings['anomaly_detection']): strin
 }
 
 export function limitWords(settings: ScopeSettings): string {
-  const { priority, max_body_bytes, max_response_bytes, over_limit } = settings
+  const { priority, max_body_bytes, max_response_bytes, over_limit, allow_batches } = settings
   const body =
     max_body_bytes === null
       ? 'Bodies up to the limit of the gateway'
@@ -82,7 +82,8 @@ export function limitWords(settings: ScopeSettings): string {
   const response =
     max_response_bytes === null ? '' : `, responses up to ${countOf(max_response_bytes, 'byte')}`
   const rest = over_limit === 'pass_unscanned' ? ' Longer responses pass unscanned.' : ''
-  return `${body}${response}.${rest} Priority ${priority}.`
+  const batches = allow_batches ? ' Batches that cannot be read are allowed.' : ''
+  return `${body}${response}.${rest} Priority ${priority}.${batches}`
 }
 
 function joined(texts: readonly string[], none = ''): string {

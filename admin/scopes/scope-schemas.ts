@@ -108,6 +108,11 @@ export const EditableScope = Strict({
     description:
       'What happens to a response over the limit in a scope that scans responses. A request that is too large is always refused.',
   }),
+  allow_batches: Type.Boolean({
+    description:
+      'Allows batches of calls that cannot be read. The calls that can be read must be allowed by the rules in any case.',
+    default: DEFAULTS.allow_batches,
+  }),
   rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
   mcp_tools: McpTools,
   injection_detection: InjectionDetection,
@@ -130,6 +135,7 @@ export const NewScope = Strict({
   max_body_bytes: Type.Optional(EditableScope.properties.max_body_bytes),
   max_response_bytes: Type.Optional(EditableScope.properties.max_response_bytes),
   over_limit: Type.Optional(EditableScope.properties.over_limit),
+  allow_batches: Type.Optional(EditableScope.properties.allow_batches),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
   injection_detection: partial(InjectionDetection, DEFAULTS.injection_detection),
   anomaly_detection: partial(AnomalyDetection, DEFAULTS.anomaly_detection),
@@ -145,6 +151,7 @@ export const ScopeView = Strict({
   max_body_bytes: Nullable(Type.Number()),
   max_response_bytes: Nullable(Type.Number()),
   over_limit: EditableScope.properties.over_limit,
+  allow_batches: Type.Boolean(),
   rules: Type.Array(
     Strict({ methods: Type.Array(Type.String()), paths: Type.Array(Type.String()) }),
   ),

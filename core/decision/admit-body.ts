@@ -16,6 +16,6 @@ export function admitBody(admitted: Admitted, inBody: Overrides): NotAdmitted | 
   }
   // Rate and size were checked before the body was known, so stricter settings can no longer be applied.
   if (decision.settings.scope_ids.length === settings.scope_ids.length) return null
-  const details = { reason: '_method' }
+  const details = { reason: inBody.batch === undefined ? '_method' : 'batch' }
   return { kind: 'not_admitted', step: 'scope', reason: 'ambiguous_request', details, known }
 }

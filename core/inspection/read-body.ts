@@ -21,6 +21,8 @@ export type BodyQuestions = {
   /** The agent named in the body; null if it is not requested. */
   readonly identity: IdentityQuestion | null
   readonly asks_overrides: boolean
+  /** Whether the call is for a batch endpoint: the calls in its body are then found in more forms. */
+  readonly is_batch_path?: boolean
   /** Whether JSON-RPC is looked for, and the headers of an MCP call that must match it; null if it is not requested. */
   readonly json_rpc: { readonly headers: McpHeaders | null } | null
   /** Whether the body is used after the answer even if nothing was cut out of it. Only then is it kept. */
@@ -126,7 +128,7 @@ const factsOf = (
   settings: CompiledInjectionSettings | null,
   budget: SearchBudget,
 ): BodyFacts => {
-  const { asks_overrides, json_rpc, scan, content_type, content_encoding, limit_bytes } = questions
+  const { asks_overrides, json_rpc, scan, content_encoding, limit_bytes } = questions
   if (body === null || body.length === 0)
     return { ...NOTHING, identity, ...scanOf(null, null, questions, settings, budget) }
   if (!asks_overrides && json_rpc === null && scan === null) return { ...NOTHING, identity }
@@ -141,7 +143,7 @@ const factsOf = (
   return {
     identity,
     unread: null,
-    overrides: asks_overrides ? overridesIn(body, inflated, content_type) : NO_OVERRIDES,
+    overrides: asks_overrides ? overridesIn(body, inflated, questions) : NO_OVERRIDES,
     json_rpc: json_rpc === null ? null : readJsonRpc(inflated.bytes, json_rpc.headers),
     scan: scanned.scan,
     scan_ms: scanned.scan_ms,
@@ -152,14 +154,14 @@ const factsOf = (
 const overridesIn = (
   body: Buffer,
   { bytes, was_compressed }: Extract<Inflated, { kind: 'inflated' }>,
-  content_type: string,
+  { content_type, is_batch_path }: BodyQuestions,
 ): Overrides => {
   const isOther = namesOtherCharset(content_type) || mayBeWide(bytes)
-  if (!isOther && !was_compressed) return findBodyOverrides(bytes, content_type)
+  if (!isOther && !was_compressed) return findBodyOverrides(bytes, content_type, is_batch_path)
   const decoded = isOther ? decodeCharset(bytes, content_type) : null
   const texts = [bytes, ...(was_compressed ? [body] : []), ...(decoded === null ? [] : [decoded])]
   return texts
-    .map((text) => findBodyOverrides(text, content_type))
+    .map((text) => findBodyOverrides(text, content_type, is_batch_path))
     .reduce((all, found) => (found === NO_OVERRIDES ? all : joinOverrides(all, found)))
 }
 

@@ -1,18 +1,21 @@
-import { chooseScope, type ScopeChoice, type ScopedCall } from './choose-scope.ts'
+import { type Batch, isBatchEmpty, isBatchPath, nothingFound } from './batch.ts'
+import { type BatchProblem, callsOfBatch, type WantedCall } from './calls-of-batch.ts'
+import { chooseScope, type ScopeChoice, type ScopeDenial, type ScopedCall } from './choose-scope.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
-import { coverTarget } from './cover-target.ts'
 import { describeAction, describeReading } from './describe-call.ts'
+import { findFormBatch } from './find-form-batch.ts'
 import { findPathOverrides } from './find-path-overrides.ts'
 import {
-  type AddressOverride,
+  isEmpty,
   isFull,
   joinOverrides,
   NO_OVERRIDES,
   OVERRIDES_LIMIT,
   type Overrides,
 } from './overrides.ts'
-import { parseTarget, type Target } from './parse-target.ts'
+import type { Target } from './parse-target.ts'
+import { resolveAddress } from './resolve-address.ts'
 import { splitRanges } from './split-ranges.ts'
 
 type Denied = Extract<ScopeChoice, { readonly kind: 'denied' }>
@@ -23,6 +26,10 @@ export type ScopeDecision =
       readonly attempted_action: string
       /** The method, and a reading of the path that is not allowed although the path as written is: `GET /projects/a/b`. */
       readonly refused_reading: string | null
+      /** The header, parameter or member that decided; null if the call itself is refused. */
+      readonly override: string | null
+      /** What is wrong with a batch of calls; null if nothing is, or there is none. */
+      readonly batch: BatchProblem['kind'] | null
     })
 
 interface AskedCall {
@@ -47,39 +54,87 @@ export function decideScope(
   const { integration_id } = integration.integration
   const call = scopedCall(asked, method, target)
   const plain = chooseScope(agent, integration_id, call)
-  if (plain.kind === 'denied') return denied(plain, asked, method, target)
-  const inPath = findPathOverrides(target.segments)
-  const overrides = inPath === NO_OVERRIDES ? said : joinOverrides(said, inPath)
-  const denial = { agent_scopes: agent.names, nearest: null, reading: null }
+  if (plain.kind === 'denied') return denied(plain, asked, asked)
+  const overrides = joined(said, findPathOverrides(target.segments), batchInQuery(target))
+  if (overrides === NO_OVERRIDES) return plain
+  const refuse = (
+    reason: ScopeDenial,
+    override: string | null,
+    batch: BatchProblem['kind'] | null = null,
+  ): ScopeDecision =>
+    denied(
+      { agent_scopes: agent.names, nearest: null, reading: null, reason },
+      asked,
+      { method, target },
+      { override, batch },
+    )
+
+  const { names = NO_NAMES } = overrides
   // Blank and repeated ones count too: the search ends at the limit, and what it left may be another method.
   if (isFull(overrides)) {
     const isPath = overrides.addresses.length > OVERRIDES_LIMIT
-    const reason = isPath ? 'path_not_allowed' : 'method_not_allowed'
-    return denied({ ...denial, reason }, asked, method, target)
+    const first = isPath ? overrides.addresses[0]?.value : overrides.methods[0]
+    return refuse(
+      isPath ? 'path_not_allowed' : 'method_not_allowed',
+      names.get(first ?? '') ?? null,
+    )
   }
-  const methods = distinct(overrides.methods, (text) => text.trim().toUpperCase())
-  const addresses = overrides.addresses.filter(({ value }) => value.trim() !== '')
-  if (methods.length === 0 && addresses.length === 0) return plain
-
-  const targets = [target]
-  for (const address of addresses) {
+  const calls: WantedCall[] = []
+  const targets: WantedCall[] = [{ method, target, method_name: null, address_name: null }]
+  for (const address of overrides.addresses) {
+    if (address.value.trim() === '') continue
+    const address_name = names.get(address.value) ?? null
     const other = resolveAddress(address, asked, table)
-    if (other === null) break
-    targets.push(other)
+    if (other === null) return refuse('path_not_allowed', address_name)
+    targets.push({ method, target: other, method_name: null, address_name })
   }
-  if (targets.length !== addresses.length + 1)
-    return denied({ ...denial, reason: 'path_not_allowed' }, asked, method, target)
+  for (const one of targets) {
+    if (one.target !== target) calls.push(one)
+    for (const text of overrides.methods) {
+      const as = text.trim().toUpperCase()
+      if (as === '') continue
+      calls.push({ ...one, method: as, method_name: names.get(text) ?? null })
+    }
+  }
+  const { batch } = overrides
+  if (batch !== undefined) {
+    const inBatch = callsOfBatch(batch, asked, table, plain.settings.allow_batches)
+    if ('kind' in inBatch) return refuse('path_not_allowed', inBatch.name, inBatch.kind)
+    calls.push(...inBatch.calls)
+  }
+  if (calls.length === 0) return plain
 
-  const calls = targets.flatMap((to) => [method, ...methods].map((as) => scopedCall(asked, as, to)))
-  const choice = chooseScope(agent, integration_id, call, calls.slice(1))
+  const scoped = calls.map((one) => scopedCall(asked, one.method, one.target))
+  const choice = chooseScope(agent, integration_id, call, scoped)
   if (choice.kind === 'allowed') return choice
-  const refused = calls.indexOf(choice.call)
-  const to = targets[Math.floor(refused / (methods.length + 1))] ?? target
-  return denied(choice, asked, choice.call.method, to)
+  const refused = calls[scoped.indexOf(choice.call)]
+  if (refused === undefined) return denied(choice, asked, asked)
+  const { method_name, address_name } = refused
+  const override =
+    choice.reason === 'path_not_allowed'
+      ? (address_name ?? method_name)
+      : (method_name ?? address_name)
+  return denied(choice, asked, refused, { override, batch: null })
 }
 
-const distinct = (texts: readonly string[], form: (text: string) => string): readonly string[] =>
-  texts.length === 0 ? texts : [...new Set(texts.map(form))].filter((text) => text !== '')
+const NO_NAMES: ReadonlyMap<string, string> = new Map()
+
+/** `NO_OVERRIDES` itself if there are none. */
+function joined(said: Overrides, inPath: Overrides, batch: Batch | null): Overrides {
+  const both = inPath === NO_OVERRIDES ? said : joinOverrides(said, inPath)
+  if (batch !== null) return joinOverrides(both, { ...NO_OVERRIDES, batch })
+  return isEmpty(both) ? NO_OVERRIDES : both
+}
+
+function batchInQuery({ raw_query, segments }: Target): Batch | null {
+  if (raw_query === null) return null
+  const found = nothingFound()
+  findFormBatch(raw_query, found, NO_FIELDS, isBatchPath(segments))
+  return isBatchEmpty(found) ? null : found
+}
+
+/** A part in a query has no body. */
+const NO_FIELDS = (): Overrides => NO_OVERRIDES
 
 function scopedCall({ integration }: AskedCall, method: string, target: Target): ScopedCall {
   const from = integration.base.segments.length
@@ -92,36 +147,16 @@ function scopedCall({ integration }: AskedCall, method: string, target: Target):
   }
 }
 
-/** The address that the upstream would use instead; null if it is not clearly inside the same integration. */
-function resolveAddress(
-  address: AddressOverride,
-  asked: AskedCall,
-  table: IntegrationTable,
-): Target | null {
-  const { integration, target } = asked
-  const url = urlOf(address, target)
-  if (url === null) return null
-  const parsed = parseTarget(`/${url}`)
-  if (!parsed.ok) return null
-  const covered = coverTarget(table, parsed.target)
-  return covered.kind === 'covered' && covered.integration === integration ? parsed.target : null
-}
-
-function urlOf({ kind, value }: AddressOverride, target: Target): string | null {
-  const text = value.trim()
-  if (kind === 'host')
-    return /[/?#\\]/.test(text) ? null : `${target.scheme}://${text}${target.raw_path}`
-  // The scope allows the whole address, so removing a prefix changes nothing.
-  if (kind === 'prefix') return text === '/' ? target.origin + target.raw_path : null
-  if (/^[a-z][a-z0-9+.-]*:/i.test(text)) return text
-  return target.origin + (text.startsWith('/') ? text : `/${text}`)
-}
+const NOT_OVERRIDDEN = { override: null, batch: null }
 
 function denied(
   why: Omit<Denied, 'kind' | 'call'>,
   { integration }: AskedCall,
-  method: string,
-  target: Target,
+  { method, target }: Pick<AskedCall, 'method' | 'target'>,
+  by: {
+    readonly override: string | null
+    readonly batch: BatchProblem['kind'] | null
+  } = NOT_OVERRIDDEN,
 ): ScopeDecision {
   return {
     kind: 'denied',
@@ -131,5 +166,6 @@ function denied(
     nearest: why.nearest,
     refused_reading:
       why.reading === null ? null : describeReading(method, target, integration.base, why.reading),
+    ...by,
   }
 }

@@ -85,5 +85,6 @@ function notePair(
     overrideField(once) ?? (once.includes('%') ? overrideField(decodeFormText(once)) : null)
   if (field === null || (is_decoded && field === 'maybe_method')) return
   const sign = text.indexOf('=', start)
-  if (sign !== -1 && sign < end) noteField(found, field, decodeFormText(text.slice(sign + 1, end)))
+  if (sign !== -1 && sign < end)
+    noteField(found, field, decodeFormText(text.slice(sign + 1, end)), once)
 }

@@ -1,6 +1,6 @@
 import { readString, skipSpace, skipStart } from '../http-message/json-lexis.ts'
 import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
-import { noteField, type OverrideField, overrideField } from './override-field.ts'
+import { isKnownMethod, noteField, overrideField } from './override-field.ts'
 import { type FoundOverrides, isFull, OVERRIDES_LIMIT } from './overrides.ts'
 
 /** Six bytes for each letter if all are escaped; a longer key is a different one. */
@@ -39,31 +39,37 @@ function narrowed(body: Buffer): string {
   return body.subarray(0, WIDEST_BYTES).includes(0) ? text.replaceAll('\0', '') : text
 }
 
+/**
+ * Frameworks read `_method` and names such as `X-HTTP-Method-Override` from JSON (Laravel, Express, Phoenix, Parse), and no
+ * framework of the record (test/witness/overrides.json) reads `method` or `httpMethod` there: these are the API's own.
+ */
+const isRead = (name: string): boolean => overrideField(name) === 'method'
+
+/** The value must be a method: `{"_method": "getUser"}` names a function of the API. */
+function noteMethod(found: FoundOverrides, value: string, name: string): void {
+  if (isKnownMethod(value)) noteField(found, 'method', value, name)
+}
+
 function walkObject(body: Buffer, start: number, found: FoundOverrides): number {
   return walkMembers(body, start, ({ key_start, key_end, value_start }) => {
     const end = skipValue(body, value_start)
     if (end < 0 || isFull(found)) return -1
     if (key_end - key_start > KEY_LIMIT_BYTES) return end
-    const field = overrideField(readString(body, key_start, key_end))
-    if (field === null || field === 'path') return end
-    if (body[value_start] === QUOTE) noteField(found, field, readString(body, value_start, end))
-    if (body[value_start] === OPEN_ARRAY) noteElements(body, value_start, field, found)
+    const name = readString(body, key_start, key_end)
+    if (!isRead(name)) return end
+    if (body[value_start] === QUOTE) noteMethod(found, readString(body, value_start, end), name)
+    if (body[value_start] === OPEN_ARRAY) noteElements(body, value_start, name, found)
     return end
   })
 }
 
 /** Express takes the first of several values. */
-function noteElements(
-  body: Buffer,
-  start: number,
-  field: OverrideField,
-  found: FoundOverrides,
-): void {
+function noteElements(body: Buffer, start: number, name: string, found: FoundOverrides): void {
   let count = 0
   walkElements(body, start, (at) => {
     const end = skipValue(body, at)
     if (end < 0 || ++count > OVERRIDES_LIMIT) return -1
-    if (body[at] === QUOTE) noteField(found, field, readString(body, at, end))
+    if (body[at] === QUOTE) noteMethod(found, readString(body, at, end), name)
     return end
   })
 }
@@ -91,8 +97,8 @@ function findLeniently(text: string, found: FoundOverrides): void {
     const end = wordEdge(plain, index, 1)
     VALUE_BEHIND.lastIndex = end
     const value = VALUE_BEHIND.exec(plain)?.[1]
-    const field = value === undefined ? null : overrideField(plain.slice(start, end))
-    if (value !== undefined && field !== null) noteField(found, field, value)
+    const name = plain.slice(start, end)
+    if (value !== undefined && isRead(name)) noteMethod(found, value, name)
     if (isFull(found)) return
   }
 }

@@ -32,12 +32,22 @@ export function findMultipartOverrides(text: string, found: FoundOverrides): voi
   }
 }
 
-function nextDelimiter(text: string, from: number): number {
+/** Where the next line begins that looks like a delimiter; -1 if none does. */
+export function nextDelimiter(text: string, from: number): number {
   for (let at = text.indexOf('--', from); at !== -1; at = text.indexOf('--', at + 1)) {
     const before = text.charCodeAt(at - 1)
     if (before === 0x0a || before === 0x0d) return at
   }
   return -1
+}
+
+/** The first blank line, which ends the headers of a part or of a request in it. */
+export function blankLineIn(text: string): { readonly start: number; readonly end: number } | null {
+  for (const blankLine of BLANK_LINES) {
+    const blank = blankLine.exec(text)
+    if (blank !== null) return { start: blank.index, end: blank.index + blank[0].length }
+  }
+  return null
 }
 
 /** Readers differ in which of two names they use and where they look for one, so every name counts. */
@@ -55,8 +65,11 @@ function noteText(written: string, value: string, found: FoundOverrides): void {
   if (!mayNameField(head) && !MAY_BE_ENCODED.test(head)) return
   const field = fieldOf(decodeWords(head))
   if (field === null) return
-  noteField(found, field, (field === 'path' ? value : value.slice(0, METHOD_VALUE_LIMIT)).trim())
+  const text = (field === 'path' ? value : value.slice(0, METHOD_VALUE_LIMIT)).trim()
+  noteField(found, field, text, FIELD_NAME.exec(head)?.[1] ?? 'a field of the form')
 }
+
+const FIELD_NAME = /name\*?\s*=\s*["']?([^"';\s]+)/i
 
 function fieldOf(head: string): OverrideField | null {
   const whole = fieldOfTexts(head.split(SEPARATORS))

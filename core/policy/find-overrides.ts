@@ -6,6 +6,7 @@ import {
   type FoundOverrides,
   isEmpty,
   NO_OVERRIDES,
+  noneFound,
   OVERRIDES_LIMIT,
   type Overrides,
 } from './overrides.ts'
@@ -57,16 +58,20 @@ export function findOverrides(headers: readonly Header[], raw_query: string | nu
   for (const { name, value } of headers) {
     const role = roleOf(name)
     if (role === null || (role.kind === 'destination' && !isToDestination(headers))) continue
-    found ??= { methods: [], addresses: [] }
+    found ??= noneFound()
     if (role.kind === 'method')
-      for (const text of value.split(',', OVERRIDES_LIMIT + 1)) noteField(found, role.field, text)
+      for (const text of value.split(',', OVERRIDES_LIMIT + 1))
+        noteField(found, role.field, text, name)
     else {
       const kind = role.kind === 'destination' ? 'url' : role.kind
-      for (const text of spellings(value)) found.addresses.push({ kind, value: text })
+      for (const text of spellings(value)) {
+        found.addresses.push({ kind, value: text })
+        if (!found.names.has(text)) found.names.set(text, name)
+      }
     }
   }
   if (raw_query !== null && mayNameField(raw_query)) {
-    found ??= { methods: [], addresses: [] }
+    found ??= noneFound()
     findFormOverrides(raw_query, found)
   }
   return found === null || isEmpty(found) ? NO_OVERRIDES : found

@@ -1,6 +1,12 @@
 import { findFormOverrides } from './find-form-overrides.ts'
 import { foldCompatible } from './fold-compatible.ts'
-import { type FoundOverrides, isEmpty, NO_OVERRIDES, type Overrides } from './overrides.ts'
+import {
+  type FoundOverrides,
+  isEmpty,
+  NO_OVERRIDES,
+  noneFound,
+  type Overrides,
+} from './overrides.ts'
 
 /** Begins a query for an upstream that decodes a path before it parses it. */
 const SEPARATOR = /[?&]/
@@ -15,7 +21,7 @@ const ROUTE = /[?&](?:_?url|q|r|route|path|path_?info|rest_?route)=([^?&#]*)/gi
 export function findPathOverrides(segments: readonly string[]): Overrides {
   if (!segments.some((segment) => SEPARATOR.test(foldCompatible(segment)))) return NO_OVERRIDES
   const path = foldCompatible(segments.join('/'))
-  const found: FoundOverrides = { methods: [], addresses: [] }
+  const found: FoundOverrides = noneFound()
   const pairs = path.slice(path.search(SEPARATOR) + 1).replaceAll('?', '&')
   findFormOverrides(Buffer.from(pairs, 'utf8').toString('latin1'), found)
   for (const [, value = ''] of path.matchAll(ROUTE))

@@ -8,19 +8,19 @@ export const saysForm = (content_type: string): boolean => SAYS_FORM.test(conten
 
 /**
  * Whether a body of this type may name a method or path that is not allowed. If the agent's only scope for the integration
- * allows every method, a method in the body makes no difference, and a body that is not a form need not be buffered; a form
- * need not be either if the scope allows every path too.
- * @param isAlone no other integration has the origin of the target, to which a path in a form could lead
+ * allows every method and path, nothing that it names makes a difference, except in a batch.
+ * @param isAlone no other integration has the origin of the target, to which a path in the body could lead
+ * @param is_batch_path whether the call is for a batch endpoint (`isBatchPath`)
  */
 export function mayBodyOverride(
   { scopes }: IntegrationScopes,
-  { scope, rule }: { readonly scope: Scope; readonly rule: number },
+  scope: Scope,
   content_type: string,
   isAlone: boolean,
+  is_batch_path: boolean,
 ): boolean {
-  if (saysForm(content_type)) return scopes.length > 1 || !isAlone || !scope.rules.some(allowsAll)
-  if (bodyReaders(content_type).is_inert) return false
-  return scopes.length > 1 || scope.rules[rule]?.methods.includes('*') !== true
+  if (!saysForm(content_type) && bodyReaders(content_type).is_inert) return false
+  return is_batch_path || scopes.length > 1 || !isAlone || !scope.rules.some(allowsAll)
 }
 
 const allowsAll = ({ methods, paths }: ScopeRule): boolean =>

@@ -21,6 +21,7 @@ export interface EffectiveSettings {
   /** The limit of responses that are scanned; null: only the limit of the gateway. */
   readonly max_response_bytes: number | null
   readonly over_limit: OverLimit
+  readonly allow_batches: boolean
   readonly tools: EffectiveTools
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
@@ -44,6 +45,7 @@ export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
     over_limit: scopes.every((scope) => scope.over_limit === 'pass_unscanned')
       ? 'pass_unscanned'
       : 'refuse',
+    allow_batches: scopes.every((scope) => scope.allow_batches === true),
     tools: mergeTools(scopes.map((scope) => scope.mcp_tools)),
     injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
     anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),

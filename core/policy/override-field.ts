@@ -1,4 +1,5 @@
 import { foldCompatible } from './fold-compatible.ts'
+import { shortText } from '../short-text.ts'
 import { plainFieldName } from './plain-field-name.ts'
 import type { FoundOverrides } from './overrides.ts'
 
@@ -50,20 +51,29 @@ export function overrideField(name: string): OverrideField | null {
     : 'maybe_method'
 }
 
-/** Notes a value once, so that a repetition does not take the place of another one. @param value decoded */
+/**
+ * Notes a value once, so that a repetition does not take the place of another one.
+ * @param name of the header, parameter or member @param value decoded
+ */
 export function noteField(
-  { methods, addresses }: FoundOverrides,
+  { methods, addresses, names }: FoundOverrides,
   field: OverrideField,
   value: string,
+  name: string,
 ): void {
+  const text = field === 'path' ? value : value.slice(0, METHOD_VALUE_LIMIT)
   if (field === 'path') {
-    if (value.startsWith('/') && !addresses.some((one) => one.value === value))
-      addresses.push({ kind: 'url', value })
-  } else if (field === 'method' || isMethod(value)) {
-    const method = value.slice(0, METHOD_VALUE_LIMIT)
-    if (!methods.includes(method)) methods.push(method)
+    if (!value.startsWith('/') || addresses.some((one) => one.value === value)) return
+    addresses.push({ kind: 'url', value })
+  } else {
+    if (field !== 'method' && !isMethod(value)) return
+    if (!methods.includes(text)) methods.push(text)
   }
+  if (!names.has(text)) names.set(text, shortText(plainFieldName(name), NAME_SHOWN_MAX))
 }
+
+/** Of a name in a refusal. */
+const NAME_SHOWN_MAX = 64
 
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -77,9 +87,24 @@ const METHODS: ReadonlySet<string> = new Set([
   'TRACE',
 ])
 
+/** Further methods that servers know, from the IANA registry and caches. */
+const OTHER_METHODS: ReadonlySet<string> = new Set(
+  (
+    'ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF MKWORKSPACE ' +
+    'MOVE ORDERPATCH PROPFIND PROPPATCH PURGE QUERY REBIND REPORT SEARCH TRACK UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE ' +
+    'UPDATEREDIRECTREF VERSION-CONTROL'
+  ).split(' '),
+)
+
+/** Whether a text is any method that a server may know. */
+export const isKnownMethod = (value: string): boolean =>
+  isMethod(value) || OTHER_METHODS.has(plainMethod(value))
+
 /** Whether a text is an HTTP method, and not a word of the API such as `card` or `tools/call`. */
-const isMethod = (value: string): boolean => {
+export const isMethod = (value: string): boolean => METHODS.has(plainMethod(value))
+
+function plainMethod(value: string): string {
   const nul = value.indexOf('\0')
-  const text = foldCompatible(nul === -1 ? value : value.slice(0, nul))
-  return METHODS.has(text.trim().toUpperCase())
+  const text = (nul === -1 ? value : value.slice(0, nul)).trim()
+  return text.length > METHOD_VALUE_LIMIT ? '' : foldCompatible(text).trim().toUpperCase()
 }

@@ -1,7 +1,13 @@
+import { type Batch, joinBatches } from './batch.ts'
+
 /** Methods and addresses that a request names in addition to its own, for upstreams that act on them. */
 export interface Overrides {
   readonly methods: readonly string[]
   readonly addresses: readonly AddressOverride[]
+  /** The header, parameter or member that has a method or address, by the text of these as written. */
+  readonly names?: ReadonlyMap<string, string>
+  /** The calls that the request carries. */
+  readonly batch?: Batch
 }
 
 /**
@@ -17,7 +23,10 @@ export interface AddressOverride {
 export interface FoundOverrides {
   readonly methods: string[]
   readonly addresses: AddressOverride[]
+  readonly names: Map<string, string>
 }
+
+export const noneFound = (): FoundOverrides => ({ methods: [], addresses: [], names: new Map() })
 
 /** No client sends more than one of each; above this number the call is refused without checking them. */
 export const OVERRIDES_LIMIT = 8
@@ -27,10 +36,18 @@ export const NO_OVERRIDES: Overrides = { methods: [], addresses: [] }
 export const isFull = ({ methods, addresses }: Overrides): boolean =>
   methods.length > OVERRIDES_LIMIT || addresses.length > OVERRIDES_LIMIT
 
-export const isEmpty = ({ methods, addresses }: Overrides): boolean =>
-  methods.length + addresses.length === 0
+export const isEmpty = ({ methods, addresses, batch }: Overrides): boolean =>
+  methods.length + addresses.length === 0 && batch === undefined
 
-export const joinOverrides = (a: Overrides, b: Overrides): Overrides => ({
-  methods: [...new Set([...a.methods, ...b.methods])],
-  addresses: [...a.addresses, ...b.addresses],
-})
+export function joinOverrides(a: Overrides, b: Overrides): Overrides {
+  const batch =
+    a.batch === undefined || b.batch === undefined
+      ? (a.batch ?? b.batch)
+      : joinBatches(a.batch, b.batch)
+  return {
+    methods: [...new Set([...a.methods, ...b.methods])],
+    addresses: [...a.addresses, ...b.addresses],
+    names: new Map([...(b.names ?? []), ...(a.names ?? [])]),
+    ...(batch === undefined ? {} : { batch }),
+  }
+}

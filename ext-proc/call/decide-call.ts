@@ -1,3 +1,4 @@
+import { describeParts } from '../../core/policy/batch.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
@@ -68,6 +69,8 @@ export async function decideCall(
   const body = plan === null ? UNREAD : await readCallBody(services, call, plan, io, record)
   if (body.kind === 'deny') return body
   const { sent, facts } = body.value
+  if (facts?.overrides.batch !== undefined)
+    record.facts.data['parts'] = describeParts(facts.overrides.batch)
   const overrides = facts === null ? ALLOWED : checkBodyOverrides(call, facts)
   if (overrides.kind === 'deny') return overrides
   record.note('body', 'pass')

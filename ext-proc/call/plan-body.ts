@@ -1,4 +1,5 @@
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import { isBatchPath } from '../../core/policy/batch.ts'
 import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
 import { siblingsOf } from '../../core/policy/siblings-of.ts'
 import type { AdmittedCall } from './admit-call.ts'
@@ -46,7 +47,9 @@ function readerOf(
   if (!has_body || there === undefined) return null
   const { integrations, target, head } = call
   const isAlone = siblingsOf(integrations, target.origin) === null
-  if (mayBodyOverride(there, call, head.content_type, isAlone)) return 'overrides'
+  const is_batch_path = isBatchPath(target.segments)
+  if (mayBodyOverride(there, call.scope, head.content_type, isAlone, is_batch_path))
+    return 'overrides'
   // Only a form is read for it: the key of an organization may name the agent there, in contradiction to a header.
   const hasOwnKey = (call.key?.agent_id ?? null) !== null
   return !hasOwnKey && saysForm(head.content_type) ? 'agent_id' : null

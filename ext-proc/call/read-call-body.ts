@@ -1,4 +1,5 @@
 import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
+import { isBatchPath } from '../../core/policy/batch.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { settingsToScan } from '../../core/inspection/settings-to-scan.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
@@ -88,6 +89,7 @@ function questionsOf(
     limit_bytes,
     identity: body === null ? { strips, agent_id: agent.agent_id } : null,
     asks_overrides: true,
+    is_batch_path: isBatchPath(target.segments),
     // A signature covers it, or it replaces what the caller sent.
     keeps_body: integration.is_signed || body?.is_stripped === true,
     json_rpc: settings.tools.is_unrestricted && mcp === null ? null : { headers: mcp },

@@ -68,6 +68,7 @@ const settings = fc.record(
   {
     priority: fc.constantFrom(0, 99, 100, 1000),
     max_body_bytes: fc.constantFrom(null, 0, 1000),
+    allow_batches: fc.boolean(),
     mcp_tools: fc.record({ allow: some(name), deny: some(name) }, { requiredKeys: [] }),
     injection_detection: fc.record(
       {

@@ -10,7 +10,7 @@ import {
   writeRanges,
 } from '../witness/override-record.ts'
 import { OVERRIDE_SERVERS } from '../witness/override-servers.ts'
-import { overrideShapes } from '../witness/override-shapes.ts'
+import { type OverrideShape, overrideShapes } from '../witness/override-shapes.ts'
 
 const record: OverrideRecord = JSON.parse(
   readFileSync(fromRoot('test', 'witness', 'overrides.json'), 'utf8'),
@@ -41,6 +41,26 @@ for (const { name } of OVERRIDE_SERVERS)
       assert.equal(judgeShape(shape), 'refused', JSON.stringify(shape))
     }
   })
+
+test('a member of JSON counts only where a framework of the record reads it', () => {
+  const isNamed = (name: string, { body, target, headers }: OverrideShape): boolean =>
+    body.startsWith(`{"${name}":"`) &&
+    target === '/items/1' &&
+    !JSON.stringify(headers).includes('form')
+  const readBy = (name: string): string[] =>
+    Object.entries(record.servers)
+      .filter(([, { overridden }]) =>
+        readRanges(overridden).some((place) => {
+          const shape = shapes[place]
+          return shape !== undefined && isNamed(name, shape)
+        }),
+      )
+      .map(([server]) => server)
+  assert.deepEqual(readBy('_method').sort(), ['express', 'flask', 'laravel'])
+  assert.deepEqual(readBy('method'), [])
+  for (const shape of shapes)
+    if (isNamed('method', shape)) assert.equal(judgeShape(shape), 'allowed')
+})
 
 test('a shape without an override is allowed', () => {
   const plain = { name: 'plain', method: 'POST', target: '/items/1', headers: [], body: '' }

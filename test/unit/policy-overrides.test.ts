@@ -440,8 +440,10 @@ test('threat 28: members of a JSON object are found in every spelling, and by le
     ['{"_method\\u0000x":"DELETE"}', ['DELETE']],
     ['{"_HttpMethod":"PATCH"}', ['PATCH']],
     ['{"X-HTTP-Method-Override":"DELETE"}', ['DELETE']],
-    ['{"httpMethod":"DELETE"}', ['DELETE']],
-    ['{"method":"delete"}', ['delete']],
+    ['{"httpMethod":"DELETE"}', []],
+    ['{"_method":"purge"}', ['purge']],
+    ['{"_method":"getUser"}', []],
+    ['{"method":"delete"}', []],
     ['{"_method":["DELETE","GET"]}', ['DELETE', 'GET']],
     ['{"_method":"GET","_method":"DELETE"}', ['GET', 'DELETE']],
     ['\ufeff{"_method":"DELETE"}', ['DELETE']],
@@ -535,6 +537,7 @@ test('a body need not be held where no override in it could change the answer', 
     others = 0,
     path = '/**',
     alone = true,
+    batch = false,
   ): boolean => {
     const scopes = [aScope({ rules: [{ methods, paths: [path] }] })]
     for (let i = 0; i < others; i++) scopes.push(aScope({ name: `other ${i}` }))
@@ -542,7 +545,7 @@ test('a body need not be held where no override in it could change the answer', 
     assert.ok(compiled !== undefined)
     const [first] = scopes
     assert.ok(first !== undefined)
-    return mayBodyOverride(compiled, { scope: first, rule: 0 }, type, alone)
+    return mayBodyOverride(compiled, first, type, alone, batch)
   }
   assert.equal(held(['POST'], 'application/json'), true)
   assert.equal(held(['POST'], ''), true)
@@ -560,6 +563,8 @@ test('a body need not be held where no override in it could change the answer', 
     assert.equal(held(['POST'], form), true)
   }
   assert.equal(held(['*'], 'application/json', 1), true)
+  assert.equal(held(['*'], 'application/json', 0, '/items/**'), true)
+  assert.equal(held(['*'], 'application/json', 0, '/**', true, true), true)
 })
 
 const TABLE = compileIntegrations([

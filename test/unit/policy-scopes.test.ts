@@ -283,6 +283,7 @@ test('merged settings are the strictest of each', () => {
     name: 'a',
     max_body_bytes: 500,
     over_limit: 'pass_unscanned',
+    allow_batches: true,
     mcp_tools: { allow: ['read_*', 'list_*'], deny: ['x'] },
     injection_detection: {
       ...injection,
@@ -305,6 +306,7 @@ test('merged settings are the strictest of each', () => {
     name: 'b',
     max_body_bytes: null,
     max_response_bytes: 700,
+    allow_batches: false,
     mcp_tools: { allow: ['*_file'], deny: ['Y'] },
     injection_detection: {
       ...injection,
@@ -328,6 +330,7 @@ test('merged settings are the strictest of each', () => {
     max_body_bytes: 500,
     max_response_bytes: 700,
     over_limit: 'refuse',
+    allow_batches: false,
     injection: {
       enabled: true,
       mode: 'alert',

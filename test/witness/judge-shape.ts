@@ -48,7 +48,7 @@ export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' {
   if (decision.kind === 'denied') return 'refused'
   const there = scopes.by_integration.get('int_a')
   if (body === '' || there === undefined) return 'allowed'
-  if (!mayBodyOverride(there, decision, head.content_type, true)) return 'allowed'
+  if (!mayBodyOverride(there, decision.scope, head.content_type, true, false)) return 'allowed'
   const { facts } = readBody(
     Buffer.from(body, 'latin1'),
     {

@@ -134,9 +134,15 @@ function ScopeFields({
         )}
       </FoldedSection>
       <FoldedSection
-        title="Priority and size"
+        title="Priority, size and batches"
         words={limitWords(settings)}
-        members={['/priority', '/max_body_bytes', '/max_response_bytes', '/over_limit']}
+        members={[
+          '/priority',
+          '/max_body_bytes',
+          '/max_response_bytes',
+          '/over_limit',
+          '/allow_batches',
+        ]}
       >
         <LimitFields settings={settings} onSettings={onSettings} />
       </FoldedSection>

@@ -220,5 +220,11 @@ export const LimitFields = ({
         onSettings({ ...settings, over_limit: passes ? 'pass_unscanned' : 'refuse' })
       }
     />
+    <CheckField
+      label="Allow batches that cannot be read"
+      hint="Calls within a batch that can be read must be allowed by the rules in any case."
+      value={settings.allow_batches}
+      onValue={(allow_batches) => onSettings({ ...settings, allow_batches })}
+    />
   </>
 )
