@@ -42,7 +42,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['cli', 'envoy', 'core', 'core/credential', 'core/scanner', 'admin', 'node', 'npm'],
 }
 /** What of `core` a decision may use: types and closed tables, nothing that speaks to anybody. */
-const POLICY_MAY_USE = ['core/model.ts', 'core/reasons.ts', 'core/secret.ts', 'core/api-key.ts']
+const POLICY_MAY_USE = ['model', 'reasons', 'secret', 'api-key', 'short-text'].map(
+  (name) => `core/${name}.ts`,
+)
 
 const homes = Object.keys(MAY_IMPORT).sort((a, b) => b.length - a.length)
 const homeOf = (path: string): string | undefined =>

@@ -73,6 +73,14 @@ export function ScopeEditor({
   )
 }
 
+const LIMIT_MEMBERS = [
+  '/priority',
+  '/max_body_bytes',
+  '/max_response_bytes',
+  '/over_limit',
+  '/allow_batches',
+]
+
 function ScopeFields({
   agent_id,
   settings,
@@ -136,13 +144,7 @@ function ScopeFields({
       <FoldedSection
         title="Priority, size and batches"
         words={limitWords(settings)}
-        members={[
-          '/priority',
-          '/max_body_bytes',
-          '/max_response_bytes',
-          '/over_limit',
-          '/allow_batches',
-        ]}
+        members={LIMIT_MEMBERS}
       >
         <LimitFields settings={settings} onSettings={onSettings} />
       </FoldedSection>
