@@ -33,10 +33,13 @@ import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
 import type { AdminContext } from './context/admin-context.ts'
 import { LastUses } from './context/last-uses.ts'
 import { openContext } from './context/open-context.ts'
+import { recoverOlderStore } from './restore/recover-older-store.ts'
+import { ROUTES } from './server/routes.ts'
 import type { NeededSettings, RunningAdmin } from './server/running-admin.ts'
 import { listenForGate, listenOn } from './server/listen-on.ts'
 import { storeIsReady } from './bootstrap/store-is-ready.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
+import { webhookRoutes } from './webhooks/webhook-routes.ts'
 
 const nowMs = (): number => performance.now()
 
@@ -90,7 +93,6 @@ export async function startAdmin(
       if (handed_over === null && made.includes('admin_token')) onTokenMade(admin_token)
     }
     onMade(await bootstrapStore(redis, first, new Date()))
-    stops.push(await rememberStore({ redis, file, organization_id, log }))
     const keeper = await openKeys(settings, redis, ring, name, log)
     stops.push(() => keeper.stop())
     await keepAuthority(redis, ring, settings, new Date())
@@ -104,6 +106,7 @@ export async function startAdmin(
     stops.push(() => scans.close())
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
+    stops.push(await keepHistory(context))
     stops.push(watchLostChanges({ ...context, lease_ms }))
     stops.push(startDeliveries(context, name), startActivity(context, name))
     stops.push(exportLogs(context, name, installation_id))
@@ -120,6 +123,12 @@ export async function startAdmin(
     await stop()
     throw error
   }
+}
+
+/** From here on this machine notices a store that has lost changes; now it looks whether this one has. */
+async function keepHistory(context: AdminContext): Promise<() => void> {
+  await recoverOlderStore(context, [...ROUTES, ...webhookRoutes])
+  return await rememberStore({ ...context, file: context.settings.deploymentIdFile })
 }
 
 /** Keeps everything encrypted with the keys of the settings. */

@@ -106,6 +106,8 @@ async function writeBackup(
         created_at: new Date().toISOString(),
         gateway_version: version,
         ...identity,
+        lineage: await redis.hget(REDIS_KEYS.requirements, 'lineage'),
+        log_places: await logPlaces(redis),
         key_id,
         keys,
       }
@@ -124,6 +126,17 @@ async function writeBackup(
       throw new Error('The configuration changed all the time. Try again when it is quieter.')
     await wait(TRY_AGAIN_MS)
   }
+}
+
+/** The last id of each log. A change with a later entry is made after this, and so begins the reading again. */
+async function logPlaces(redis: RedisClient): Promise<Record<string, string>> {
+  const places: Record<string, string> = {}
+  for await (const [organization_id] of scanHash(redis, REDIS_KEYS.organizations)) {
+    const key = REDIS_KEYS.activity(organization_id)
+    const [last] = await redis.xrevrange(key, '+', '-', 'COUNT', 1)
+    places[organization_id] = last?.[0] ?? '0-0'
+  }
+  return places
 }
 
 /** Writes lines, and the last one with what proves that all of them are there. */

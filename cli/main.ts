@@ -524,12 +524,28 @@ function addBackup(program: Command): void {
     .command('restore')
     .description('restore a backup into the store')
     .argument('<file>', 'file that agw backup has written')
-    .option('--replace', 'replace the content of a store that is not empty; newer kills are kept')
-    .action(async (file: string, options: { replace?: boolean }) => {
-      const { runRestore } = await import('./restore.ts')
-      const replace = options.replace === true
-      process.exitCode = await runRestore(file, { replace }, process.env, process.stdout)
-    })
+    .option(
+      '--replace',
+      'replace the content of a store that is not empty; kills, revocations and deletions since the backup are kept',
+    )
+    .option(
+      '--archive <dir>',
+      'archive that knows the time after the backup (default: that of the settings)',
+    )
+    .option('--accept-gap', 'serve agents although changes after the backup are unknown')
+    .action(
+      async (
+        file: string,
+        options: { replace?: boolean; archive?: string; acceptGap?: boolean },
+      ) => {
+        const { runRestore } = await import('./restore.ts')
+        const replace = options.replace === true
+        const accept_gap = options.acceptGap === true
+        const { archive = null } = options
+        const how = { replace, accept_gap, archive }
+        process.exitCode = await runRestore(file, how, process.env, process.stdout)
+      },
+    )
 }
 
 function addAnomaly(program: Command): void {

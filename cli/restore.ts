@@ -1,6 +1,7 @@
-import type { AdminAction } from '../core/activity/words-of-action.ts'
+import { type AdminAction, wordsOfAction } from '../core/activity/words-of-action.ts'
 import type { Writable } from 'node:stream'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { entryOfNoCall } from '../core/activity/entry-of-no-call.ts'
 import { activityWrite } from '../core/change/activity-write.ts'
@@ -11,15 +12,33 @@ import { backupClass } from '../core/redis/backup-classes.ts'
 import { KEY_TAG, REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { scanHash, scanNames } from '../core/redis/scan-store.ts'
+import { raiseStoreLost } from '../admin/bootstrap/store-lost.ts'
+import { killStateOf } from '../core/restore/logged-change.ts'
+import {
+  acknowledgeGap,
+  gapSentence,
+  openGap,
+  raiseGapAlert,
+  readGap,
+} from '../core/restore/restore-gap.ts'
+import type { KeyRing } from '../core/seal.ts'
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
+import {
+  newLineage,
+  raiseMinimumVersion,
+  readMinimumVersion,
+} from '../core/store/minimum-version.ts'
 import { readSeenStore, readStoreIdentity, writeSeenStore } from '../core/store/deployment-file.ts'
 import { type BackupHeader, checkBackup, readBackup } from './backup/backup-file.ts'
 import { readPassphrase } from './backup/backup-keys.ts'
 import { dataDirAt, encryptionKeyFile, writeOwnFile } from './launcher/data-dir.ts'
 import { deploymentFile } from './launcher/child-specs.ts'
 import { findOwnKey } from './own-key.ts'
+import { counted } from './counted.ts'
 import { findStore } from './find-store.ts'
 import { openStore } from './open-store.ts'
+import { planRestore, type RestorePlan } from './restore/plan-restore.ts'
+import { type RepeatedChanges, repeatChanges } from './restore/repeat-changes.ts'
 import { terminalLines } from './terminal-text.ts'
 
 const WRITES_AT_ONCE = 50
@@ -29,20 +48,25 @@ const NOTICE_MS = 2_500
 export interface RestoreOptions {
   /** Whether what the store has may be replaced. */
   readonly replace: boolean
+  /** Whether agents may call although changes after the backup are unknown. */
+  readonly accept_gap?: boolean
+  /** Directory of the archive; null for that of the settings. */
+  readonly archive?: string | null
 }
 
 type KillState = readonly [Pick<Agent, 'organization_id' | 'agent_id'>, LostState]
 
 /**
- * `agw restore FILE`: puts a backup into the store. The file is read to its end first. Kills and reactivations that are
- * newer in the store than in the backup stay; edges that run write back those that only they know. Until it is complete,
- * the store has no deployment, so edges refuse all calls.
+ * `agw restore FILE`: puts a backup into the store. The file is read to its end first. What the store, the archive and the edges know
+ * of the time after the backup is applied: kills, revocations, deletions and edits. If some of that time is unknown, the agents of the
+ * backup are refused until an administrator acknowledges that. Until it is complete, the store has no deployment, so edges refuse all
+ * calls.
  * @returns the exit code
  * @throws with a sentence for the operator; before the first change, nothing was changed
  */
 export async function runRestore(
   file: string,
-  { replace }: RestoreOptions,
+  { replace, accept_gap = false, archive = null }: RestoreOptions,
   env: Environment,
   stdout: Writable,
 ): Promise<number> {
@@ -82,11 +106,19 @@ export async function runRestore(
       say('The encryption keys of the backup were added.')
       await wait(NOTICE_MS)
     }
-    await restore(redis, settings, file, header)
-    remember(settings, await readStoreIdentity(redis))
-    say(
-      `Restored the state of ${header.created_at}. Changes made since are undone, except kills and reactivations, which stay. Check which keys and tokens were revoked since.`,
-    )
+    const seen_file = deploymentFile({ dataDir: dataDirAt(settings.dataDir), settings })
+    const sources = {
+      redis,
+      settings,
+      ring,
+      found,
+      seen_file,
+      archive: archive ?? settings.archiveDir ?? join(settings.dataDir, 'archive'),
+    }
+    const plan = await planRestore(sources, header)
+    const done = await restore({ redis, settings, file, header, ring, plan, accept_gap })
+    remember(seen_file, await readStoreIdentity(redis))
+    for (const line of reportOf(header, done)) say(line)
     if (found === null || found.deployment_id !== header.deployment_id)
       say('Restart the gateway now: edges of another deployment refuse all calls until then.')
     return 0
@@ -95,15 +127,37 @@ export async function runRestore(
   }
 }
 
-async function restore(
-  redis: RedisClient,
-  settings: Settings,
-  file: string,
-  header: BackupHeader,
-): Promise<void> {
+interface Job {
+  readonly redis: RedisClient
+  readonly settings: Settings
+  readonly file: string
+  readonly header: BackupHeader
+  readonly ring: KeyRing
+  readonly plan: RestorePlan
+  readonly accept_gap: boolean
+}
+
+interface Done extends RepeatedChanges {
+  /** Kills and reactivations that the backup does not have. */
+  readonly states: readonly string[]
+  readonly gap: RestorePlan['gap']
+  readonly is_accepted: boolean
+}
+
+async function restore(job: Job): Promise<Done> {
+  const { redis, settings, file, header, ring, plan, accept_gap } = job
   const epoch_before = Number((await redis.get(REDIS_KEYS.epoch)) ?? 0)
+  const minimum = await readMinimumVersion(redis)
   // In the store before anything is removed: if this process ends, the next restore has them from there.
-  for await (const [who, state] of killStates(redis)) await keepNewest(redis, who, state)
+  await redis.set(REDIS_KEYS.restorePlan, JSON.stringify(plan))
+  const isOwn = (await redis.get(REDIS_KEYS.installation)) === header.deployment_id
+  for await (const [who, state] of killStates(redis))
+    if (isOwn || state.killed_at !== null) await keepNewest(redis, who, state)
+  for (const change of plan.changes) {
+    const state = killStateOf(change)
+    const { organization_id, target: agent_id } = change
+    if (state !== null) await keepNewest(redis, { organization_id, agent_id }, state)
+  }
   await redis.set(REDIS_KEYS.restoring, new Date().toISOString())
   // First, so that from here on no edge serves and no admin process signs anybody in: without the epoch that they know, edges
   // check the store.
@@ -113,19 +167,66 @@ async function restore(
   // Ahead of all that edges have seen; they read everything again.
   const epoch = Math.max(epoch_before, header.epoch, Date.now() * 1000) + 1
   await redis.set(REDIS_KEYS.epoch, String(epoch))
+  const repeated = await repeatChanges(redis, settings, ring, plan.changes)
+  const states = await restoreStates(redis, settings, Date.parse(header.created_at))
+  const gap = withHolding(plan, repeated.holding)
+  const lineage = gap === null ? (plan.lineage ?? newLineage()) : newLineage()
+  await redis.hset(REDIS_KEYS.requirements, 'lineage', lineage)
+  if (minimum !== null) await raiseMinimumVersion(redis, minimum)
+  await settleGap(job, gap)
+  if (repeated.impossible.length > 0) await raiseImpossible(job, repeated.impossible)
+  const done = { ...repeated, states, gap, is_accepted: accept_gap }
+  await finish(job, organizations, done)
+  return done
+}
+
+/** What cannot be repeated is as unknown as what nobody knows. */
+function withHolding({ gap }: RestorePlan, holding: readonly string[]): RestorePlan['gap'] {
+  if (holding.length === 0) return gap
+  const { known_until = new Date().toISOString(), reasons = [] } = gap ?? {}
+  return { known_until, reasons: [...reasons, ...holding] }
+}
+
+/** The deployment is not ready until an operator has acknowledged it. */
+async function raiseImpossible(
+  { redis, settings }: Job,
+  changes: readonly string[],
+): Promise<void> {
+  const title = `The restore could not repeat ${counted(changes.length, 'change')} made after the backup. Make them again: ${changes[0]}`
+  await raiseStoreLost(redis, settings.organizationId, title, { changes: changes.slice(0, 20) })
+}
+
+async function settleGap(
+  { redis, settings, accept_gap }: Job,
+  gap: RestorePlan['gap'],
+): Promise<void> {
+  const parts = { redis, lease_ms: settings.killLease_ms }
+  const now = new Date()
+  if (accept_gap) await acknowledgeGap(parts, null, settings.organizationId, now)
+  else if (gap !== null) await openGap(parts, gap, now)
+  const open = await readGap(redis)
+  if (open !== null) await raiseGapAlert(redis, settings.organizationId, open, now)
+}
+
+/** Returns those that the backup does not have; a revision follows the clock. */
+async function restoreStates(
+  redis: RedisClient,
+  settings: Settings,
+  backup_ms: number,
+): Promise<string[]> {
+  const states: string[] = []
   const now = (): Date => new Date()
   const parts = { redis, lease_ms: settings.killLease_ms, now }
   // An edge may be faster.
   for await (const [who, state] of scanHash(redis, REDIS_KEYS.restoringKills)) {
     const [organization_id = '', agent_id = ''] = who.split('/')
-    await restoreState(
-      parts,
-      { organization_id, agent_id },
-      JSON.parse(state) as LostState,
-      'agw restore',
-    )
+    const lost = JSON.parse(state) as LostState
+    const outcome = await restoreState(parts, { organization_id, agent_id }, lost, 'agw restore')
+    const what = lost.killed_at === null ? 'reactivated' : `killed at ${lost.killed_at}`
+    const isNew = outcome === 'restored' || (outcome === 'not_lost' && lost.revision > backup_ms)
+    if (isNew) states.push(`${agent_id} ${what}`)
   }
-  await finish(redis, settings, header, organizations)
+  return states
 }
 
 /** Every kill and reactivation that the store knows. */
@@ -195,10 +296,9 @@ async function writeAll(redis: RedisClient, file: string): Promise<string[]> {
 
 /** What was logged during the restore follows what was restored; then the store is one of a deployment again. */
 async function finish(
-  redis: RedisClient,
-  settings: Settings,
-  header: BackupHeader,
+  { redis, settings, header }: Job,
   organizations: readonly string[],
+  { states, repeated, impossible, gap, is_accepted }: Done,
 ): Promise<void> {
   for (const organization_id of organizations) {
     const key = REDIS_KEYS.activity(organization_id)
@@ -219,6 +319,11 @@ async function finish(
       action: 'store.restored' satisfies AdminAction,
       target: header.deployment_id,
       backup_created_at: header.created_at,
+      kill_states: states.length,
+      repeated: repeated.length,
+      impossible,
+      gap,
+      gap_accepted: gap !== null && is_accepted,
     },
   })
   await commit(
@@ -229,6 +334,7 @@ async function finish(
         activityWrite(entry),
         ['SET', REDIS_KEYS.installation, header.deployment_id],
         ['DEL', REDIS_KEYS.restoring],
+        ['DEL', REDIS_KEYS.restorePlan],
         ['DEL', REDIS_KEYS.restoringKills],
       ],
       targets: [],
@@ -239,10 +345,36 @@ async function finish(
 }
 
 /** The next start of this machine expects the restored store. */
-function remember(
-  settings: Settings,
-  identity: Awaited<ReturnType<typeof readStoreIdentity>>,
-): void {
-  const file = deploymentFile({ dataDir: dataDirAt(settings.dataDir), settings })
+function remember(file: string, identity: Awaited<ReturnType<typeof readStoreIdentity>>): void {
   if (identity !== null && readSeenStore(file) !== null) writeSeenStore(file, identity)
 }
+
+const LINES_MAX = 100
+
+/** What the operator has to know, line by line. */
+function reportOf(
+  { created_at }: BackupHeader,
+  { states, repeated, impossible, gap, is_accepted }: Done,
+): string[] {
+  const applied = [
+    ...states.map((state) => `agent ${state}`),
+    ...repeated.map(
+      ({ timestamp, action, target }) => `${timestamp} ${wordsOfAction(action)} ${target}`,
+    ),
+  ]
+  const listed = (lines: readonly string[]): string[] => [
+    ...lines.slice(0, LINES_MAX).map((line) => `- ${line}`),
+    ...(lines.length > LINES_MAX ? [`- and ${lines.length - LINES_MAX} more`] : []),
+  ]
+  return [
+    `Restored the state of ${created_at}. What was created since is gone. Applied of the changes since: ${applied.length}.`,
+    ...listed(applied),
+    ...(impossible.length === 0 ? [] : ['Make these changes again:', ...listed(impossible)]),
+    ...(gap === null
+      ? []
+      : [...gap.reasons, is_accepted ? ACCEPTED : gapSentence(gap.known_until)]),
+  ]
+}
+
+const ACCEPTED =
+  'Changes that are not known are accepted: the agents of the backup may call. Check which kills and revocations are missing.'

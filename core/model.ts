@@ -19,6 +19,11 @@ export interface Agent {
   readonly kill_reason: string | null
   /** Whether the last reactivation replaced the keys that the kill had revoked by a new one. */
   readonly keys_replaced?: boolean
+  /**
+   * Changes after this time are unknown since a restore, such as a kill: calls are refused until an administrator acknowledges that.
+   * Absent otherwise.
+   */
+  readonly restore_gap?: string
   readonly metadata: Readonly<Record<string, unknown>>
 }
 

@@ -76,7 +76,7 @@ export const agentRoutes: readonly Route[] = defineResource({
     methods: ['PATCH'],
     schema: EditableAgent,
     // Only a kill and a reactivation write `status`.
-    read_only: ['agent_id', 'status', 'created_at', 'killed_at', 'kill_reason'],
+    read_only: ['agent_id', 'status', 'created_at', 'killed_at', 'kill_reason', 'restore_gap'],
     moving: ['last_seen_at', 'key_count', 'scope_count'],
     defaults: AGENT_DEFAULTS,
     apply: ({ record, value }) => {

@@ -47,6 +47,12 @@ export const AgentView = Strict({
   key_count: Count,
   scope_count: Count,
   metadata: Metadata,
+  restore_gap: Type.Optional(
+    Type.String({
+      description:
+        'Changes after this time are unknown since a restore. Calls are refused until an administrator acknowledges that.',
+    }),
+  ),
 })
 
 export const CreatedAgent = Strict({

@@ -4,6 +4,7 @@ import { commit, EPOCH, type Guard, type Write } from '../../core/change/commit.
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Settings } from '../../core/settings.ts'
+import { newLineage } from '../../core/store/minimum-version.ts'
 import { newToken } from '../tokens/new-token.ts'
 import { parseRecord, recordText } from '../../core/store/stored-record.ts'
 
@@ -58,7 +59,10 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
       ['EXISTS', REDIS_KEYS.installation, '', false],
       ['EXISTS', REDIS_KEYS.restoring, '', false],
     )
-    steps.writes.push(['SET', REDIS_KEYS.installation, installation_id])
+    steps.writes.push(
+      ['SET', REDIS_KEYS.installation, installation_id],
+      ['HSET', REDIS_KEYS.requirements, 'lineage', newLineage()],
+    )
   }
   const created_at = now.toISOString()
   if ((await redis.hexists(REDIS_KEYS.organizations, org)) === 0) {

@@ -10,7 +10,6 @@ import {
   writeSeenStore,
 } from '../../core/store/deployment-file.ts'
 import { refuseOldVersion } from '../../core/store/minimum-version.ts'
-import { raiseStoreLost } from './store-lost.ts'
 
 const WRITE_INTERVAL_MS = 5_000
 
@@ -18,7 +17,6 @@ interface Parts {
   readonly redis: RedisClient
   /** Null: nothing is remembered. */
   readonly file: string | null
-  readonly organization_id: string
   readonly log: Logger
 }
 
@@ -39,16 +37,13 @@ export async function refuseOtherStore({ redis, file }: Pick<Parts, 'redis' | 'f
 }
 
 /**
- * Reports a store that is older than the one that this machine has seen, and remembers from now on how far the store is.
+ * Remembers from now on how far the store is.
  * @returns the function that stops it
  */
 export async function rememberStore(parts: Parts): Promise<() => void> {
   const { redis, file } = parts
   if (file === null) return () => undefined
   const found = await readStoreIdentity(redis)
-  const seen = readSeenStore(file)
-  if (found !== null && seen !== null && found.epoch < seen.epoch)
-    await reportOlder(parts, seen, found)
   // A full disk must not end the service, nor keep it from starting; the file is then only older.
   const remember = (now: SeenStore): void => {
     try {
@@ -72,16 +67,4 @@ export async function rememberStore(parts: Parts): Promise<() => void> {
   }
   keep().catch(() => undefined)
   return () => stopped.abort()
-}
-
-async function reportOlder(
-  { redis, organization_id, log }: Parts,
-  seen: SeenStore,
-  found: SeenStore,
-): Promise<void> {
-  const title =
-    'The store is older than before. Kills and changes made since are lost, unless edges that kept running restore them. Compare with the archive of the activity log and repeat what is missing.'
-  const occurrence = { epoch: found.epoch, epoch_before: seen.epoch }
-  log.error(occurrence, title)
-  await raiseStoreLost(redis, organization_id, title, occurrence)
 }

@@ -1,3 +1,4 @@
+import { gapSentence, readGap } from '../../core/restore/restore-gap.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -19,11 +20,13 @@ export const raiseStoreLost = (
     new Date(),
   )
 
-/** What is wrong, until an operator acknowledges the alert; null when all is well. */
+/** What is wrong, until an operator acknowledges it; null when all is well. */
 export async function storeProblem(
   redis: RedisClient,
   organization_id: string,
 ): Promise<string | null> {
+  const gap = await readGap(redis)
+  if (gap !== null) return gapSentence(gap.known_until)
   const alert_id = await redis.hget(REDIS_KEYS.alertsOpen(organization_id), ABOUT)
   if (alert_id === null) return null
   return `the store has lost data; see the critical alert ${alert_id}, and acknowledge it when everything is restored`

@@ -15,6 +15,7 @@ import { killPreviewRoutes } from '../kill/preview-routes.ts'
 import { receiptRoutes } from '../kill/receipt-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
 import { patternRoutes } from '../patterns/pattern-routes.ts'
+import { restoreGapRoutes } from '../restore/restore-gap-routes.ts'
 import { scanRoutes } from '../scan/scan-routes.ts'
 import { scopeRoutes } from '../scopes/scope-routes.ts'
 import { statsRoutes } from '../stats/stats-routes.ts'
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...caRoutes,
   ...activityRoutes,
   ...alertRoutes,
+  ...restoreGapRoutes,
   ...anomalyRoutes,
   ...replayRoutes,
   ...auditRoutes,

@@ -11,6 +11,10 @@ export interface BackupHeader {
   readonly gateway_version: string
   readonly deployment_id: string
   readonly epoch: number
+  /** Of the store; absent in backups of older versions, as the next. */
+  readonly lineage?: string | null
+  /** For each organization, the position in its log up to which all changes are in the backup. */
+  readonly log_places?: Readonly<Record<string, string>>
   /** The encryption key that opens what is in the backup, and that authenticates it. */
   readonly key_id: string
   /** Null: the keys are not in the backup. */

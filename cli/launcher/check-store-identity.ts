@@ -3,7 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { connectionProblem } from '../../core/redis/connection-problem.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
-import { otherStore, readSeenStore, readStoreIdentity } from '../../core/store/deployment-file.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { openGap } from '../../core/restore/restore-gap.ts'
+import {
+  isOlderStore,
+  OLDER_STORE,
+  otherStore,
+  readSeenStore,
+  readStoreIdentity,
+} from '../../core/store/deployment-file.ts'
 import { refuseOldVersion } from '../../core/store/minimum-version.ts'
 import { type Boot, deploymentFile } from './child-specs.ts'
 
@@ -35,9 +43,17 @@ export async function checkStoreIdentity(boot: Boot, isNewStore: boolean): Promi
     if (isNewStore) rmSync(file, { force: true })
     const other = otherStore(file, readSeenStore(file), found)
     if (other !== null) throw new Error(other)
+    if (found !== null && isOlderStore(readSeenStore(file), found)) await holdAgents(redis, boot)
   } finally {
     redis.disconnect()
   }
+}
+
+/** Before an edge serves them. The admin service then applies what the archive knows, and raises the alert. */
+async function holdAgents(redis: RedisClient, { settings }: Boot): Promise<void> {
+  const now = new Date()
+  const gap = { known_until: now.toISOString(), reasons: [OLDER_STORE] }
+  await openGap({ redis, lease_ms: settings.killLease_ms }, gap, now)
 }
 
 async function noAnswer(): Promise<'no_answer'> {

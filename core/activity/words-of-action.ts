@@ -28,6 +28,7 @@ const OTHERS = {
   'ca.finish': 'removed the previous CA of',
   'ca.prepare': 'prepared the next CA of',
   'ca.replace': 'replaced at once the CA of',
+  'restore_gap.acknowledge': 'acknowledged the gap that a restore left for',
   'sign_in.dashboard': 'signed in to the console with',
   'sign_in.failed': 'failed to sign in with',
   'store.restored': 'restored a backup of the deployment',

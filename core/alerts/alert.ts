@@ -15,6 +15,7 @@ export const ALERT_KINDS = [
   'encryption_key',
   'streams_not_kept',
   'store_lost',
+  'restore_gap',
   'store_memory',
   'store_disk',
 ] as const

@@ -276,6 +276,8 @@ function active(
     return { ...no('agent', 'agent_not_found', {}, known), data }
   }
   if (killed_at !== null) return no('agent', 'agent_killed', { killed_at }, { ...known, agent })
+  if (agent.restore_gap !== undefined)
+    return no('agent', 'gateway_unavailable', { cause: 'restored' }, { ...known, agent })
   return { kind: 'identified', key: known.key, agent, scopes }
 }
 

@@ -243,7 +243,7 @@ function textsOf(
         reason,
         credentials_revoked,
         before: { status: hole('status') },
-        after: { status: 'killed' },
+        after: { status: 'killed', revision: hole('revision') },
       },
     }),
   }

@@ -60,7 +60,13 @@ export async function reactivateAgent(
     const change = reactivateWrites(found, nextRevision(found), keysAre)
     const { agent, keys } = change
     const credentials_restored = replacement === null ? keys.length : 0
-    const told = reactivationEntries(order, before, credentials_restored, now().toISOString())
+    const told = reactivationEntries(
+      order,
+      before,
+      agent,
+      credentials_restored,
+      now().toISOString(),
+    )
     const committed = await commit(
       redis,
       {
@@ -89,6 +95,7 @@ export async function reactivateAgent(
 function reactivationEntries(
   { organization_id, agent_id, actor, reason, replacement }: ReactivateOrder,
   { agent_name, status, killed_at, kill_reason }: Agent,
+  { revision }: Agent,
   credentials_restored: number,
   timestamp: string,
 ): { readonly event: ActivityEntry; readonly audit: ActivityEntry } {
@@ -111,7 +118,7 @@ function reactivationEntries(
         reason,
         ...outcome,
         before: { status },
-        after: { status: 'active' },
+        after: { status: 'active', revision },
       },
     }),
   }

@@ -12,6 +12,8 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   installation: 'copied',
   requirements: 'copied',
   restoring: 'live',
+  restorePlan: 'live',
+  restoreGap: 'copied',
   restoringKills: 'live',
   encryptionKeys: 'copied',
   forwardCa: 'copied',

@@ -26,7 +26,7 @@ export const REDIS_KEY_ROWS = {
     of: [],
     type: 'hash',
     holds:
-      '`minimum_version` → the oldest version that reads this store correctly. Older processes do not start on it.',
+      '`minimum_version` → the oldest version that reads this store correctly, older processes do not start on it; `lineage` → a random id, another one for each store that does not know all changes of the one before',
   },
   restoring: {
     kind: 'restoring',
@@ -34,6 +34,19 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds:
       'The time of a restore that is not complete. Until then no process sets up the store or starts on it.',
+  },
+  restorePlan: {
+    kind: 'restore-plan',
+    of: [],
+    type: 'string',
+    holds: 'RestorePlan: what a restore applies after the backup, until it is complete',
+  },
+  restoreGap: {
+    kind: 'restore-gap',
+    of: [],
+    type: 'string',
+    holds:
+      'RestoreGap: changes that a restore does not know, until an administrator acknowledges that',
   },
   restoringKills: {
     kind: 'restoring-kills',

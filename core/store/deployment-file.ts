@@ -35,6 +35,13 @@ export async function readStoreIdentity(redis: RedisClient): Promise<SeenStore |
   return deployment_id === null ? null : { deployment_id, epoch: Number(epoch ?? 0) }
 }
 
+/** Whether it has lost changes that this machine has seen there. */
+export const isOlderStore = (seen: SeenStore | null, found: SeenStore): boolean =>
+  seen?.deployment_id === found.deployment_id && seen.epoch > found.epoch
+
+export const OLDER_STORE =
+  'The store is older than before: changes made since are lost, such as kills and revocations.'
+
 /** Why this store must not be used by this machine, as a sentence for the operator; null if it may. */
 export function otherStore(
   file: string,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
@@ -42,3 +43,13 @@ const answers = (redis: RedisClient): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+/** Raises it; a restore brings back the one of the backup. */
+export async function raiseMinimumVersion(redis: RedisClient, to: string): Promise<void> {
+  const minimum = await readMinimumVersion(redis)
+  if (minimum === null || isOlderVersion(minimum, to))
+    await redis.hset(REDIS_KEYS.requirements, MINIMUM_VERSION, to)
+}
+
+/** The name of the history of a store: a store that does not know all changes of the one before gets another one. */
+export const newLineage = (): string => randomBytes(12).toString('hex')

@@ -81,6 +81,8 @@ export async function decideTunnel(
   if (facts.agent === null) return deny('agent', 'agent_not_found')
   record.facts.agent_name = facts.agent.agent_name
   if (facts.killed_at !== null) return deny('agent', 'agent_killed', { killed_at: facts.killed_at })
+  if (facts.agent.restore_gap !== undefined)
+    return deny('agent', 'gateway_unavailable', { cause: 'restored' })
   record.note('agent', 'pass')
   const limited = await checkLimits(services, caller)
   if (limited !== null) return limited

@@ -28,7 +28,7 @@ export async function resync(
   const cuts = new Map<string, Promise<CutCounts>>()
   await verifyStates(parts, [...pairs.values()], ([organization_id, agent_id], state) => {
     const killed_at = killBoard.killedAt(organization_id, agent_id)
-    if (killed_at === null && state !== 'unreadable') return
+    if (killed_at === null && state !== 'unreadable' && state !== 'held') return
     const why: Cut =
       killed_at === null ? { reason: 'gateway_unavailable' } : { reason: 'agent_killed', killed_at }
     const cut = inFlight.cutAgent(organization_id, agent_id, why)

@@ -11,8 +11,8 @@ const READS_AT_ONCE = 20
 
 type AgentPair = readonly [organization_id: string, agent_id: string]
 
-/** `unreadable`: damaged, or in the format of a newer version. */
-export type StoredState = 'stored' | 'absent' | 'unreadable'
+/** `unreadable`: damaged, or in the format of a newer version. `held`: changes of it may be unknown since a restore. */
+export type StoredState = 'stored' | 'held' | 'absent' | 'unreadable'
 
 /**
  * Compares the known state of agents with the store, by their records alone: no scope is read or compiled, so that the agents
@@ -69,7 +69,7 @@ function learn(
   // What is known of an agent whose record cannot be read stays in force.
   if (agent === null) return 'unreadable'
   killBoard.learnStored(agent, since)
-  return 'stored'
+  return agent.restore_gap === undefined ? 'stored' : 'held'
 }
 
 function readAgent(text: string): Agent | null {

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
+  cpSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -13,7 +15,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { runBackup } from '../../cli/backup.ts'
-import { runRestore } from '../../cli/restore.ts'
+import { type RestoreOptions, runRestore } from '../../cli/restore.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { fromRoot } from '../../core/root.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -21,6 +23,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Environment } from '../../core/settings.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { startRelay } from '../kit/start-relay.ts'
+import { startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 import { runCommand } from '../kit/run-command.ts'
@@ -51,8 +54,12 @@ after(async () => {
 
 const backup = (name: string, keys = true, env = here) =>
   runCommand((out) => runBackup(join(folder, name), { keys }, env, out))
-const restore = (name: string, replace = true, env = here) =>
-  runCommand((out) => runRestore(join(folder, name), { replace }, env, out))
+const restore = (
+  name: string,
+  replace = true,
+  env = here,
+  more: Pick<RestoreOptions, 'accept_gap' | 'archive'> = {},
+) => runCommand((out) => runRestore(join(folder, name), { replace, ...more }, env, out))
 
 test('a backup that cannot be written says why', async () => {
   await assert.rejects(
@@ -198,7 +205,8 @@ describe('a backup', () => {
     await operator.send('POST', kill, { reason: 'after the backup' })
     const { code, text: said } = await restore('again')
     assert.equal(code, 0, said)
-    assert.match(said, /except kills and reactivations, which stay/)
+    assert.match(said, new RegExp(`agent ${killedAfter.agent.agent_id} killed at `))
+    assert.doesNotMatch(said, /unknown/)
     assert.doesNotMatch(said, /Restart/)
     assert.equal((await decided(alive)).status, 200)
     for (const access of [killedBefore, killedAfter])
@@ -263,6 +271,10 @@ describe('a backup', () => {
     })
     const { code, text: said } = await restore('third')
     assert.equal(code, 0, said)
+    assert.match(said, /The store is not the one that the backup was made of/)
+    // Even where the edges know all kills, no one knows all revocations.
+    assert.deepEqual(await answered(alive), { status: 503, reason: 'gateway_unavailable' })
+    await acknowledge({ all: true })
     assert.equal((await decided(alive)).status, 200)
     assert.deepEqual(await decided(killedAfter), { status: 403, reason: 'agent_killed' })
     await until('an edge has written it back', async () => {
@@ -272,6 +284,212 @@ describe('a backup', () => {
     assert.deepEqual(await decided(killedBefore), { status: 403, reason: 'agent_killed' })
     await stack.ready()
   })
+})
+
+/** What an agent gets when an edge has read the store again. */
+const answered = (access: Access): ReturnType<typeof call> =>
+  until('an edge serves', async () => {
+    const { data } = await stack.operator.send('GET', '/admin/edges').catch(() => ({ data: [] }))
+    const answer = data.length > 0 && (await call(access))
+    return answer && (answer.status !== 503 || (await causeOf(access)) === 'restored') && answer
+  })
+const causeOf = async ({ headers, base_url }: Access): Promise<string | undefined> => {
+  const answer = await fetch(`${stack.proxyUrl}/${base_url}/x`, { headers })
+  return ((await answer.json()) as { details?: { cause?: string } }).details?.cause
+}
+const acknowledge = (body: object): Promise<unknown> =>
+  stack.operator.send('POST', '/admin/restore-gap/acknowledge', body)
+const storePart = async (): Promise<{ status: number; store: string }> => {
+  const answer = await fetch(`${stack.apiUrl}/readyz`)
+  const { parts } = (await answer.json()) as { parts: { store: string } }
+  return { status: answer.status, store: parts.store }
+}
+const encryptionKey = (): string =>
+  readFileSync(join(stack.dataDir, 'encryption-key'), 'utf8').trim()
+const isArchived = (text: string): Promise<unknown> =>
+  until(`the archive has ${text}`, () => archiveText().includes(text))
+function archiveText(): string {
+  const root = join(stack.dataDir, 'archive')
+  return readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => name.includes(ORG) && name.endsWith('.ndjson'))
+    .map((name) => readFileSync(join(root, name), 'utf8'))
+    .join('')
+}
+
+describe('what was done after a backup', () => {
+  let killed: Access
+  let deleted: Access
+  let revoked: Access
+  let narrowed: Access
+  let back: Access
+  let alive: Access
+  let other_key = ''
+  let token = ''
+
+  const isInForce = async (): Promise<void> => {
+    assert.deepEqual(await answered(killed), { status: 403, reason: 'agent_killed' })
+    assert.deepEqual(await answered(deleted), { status: 401, reason: 'invalid_api_key' })
+    assert.deepEqual(await answered({ ...revoked, headers: bearer(other_key) }), {
+      status: 401,
+      reason: 'invalid_api_key',
+    })
+    const answer = await fetch(`${stack.apiUrl}/admin/agents`, { headers: bearer(token) })
+    assert.equal(answer.status, 401)
+  }
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+  before(async () => {
+    const { operator } = stack
+    const make = () => operator.makeAccess(stack.ownBaseUrl())
+    ;[killed, deleted, revoked, narrowed, back, alive] = (await Promise.all([
+      make(),
+      make(),
+      make(),
+      make(),
+      make(),
+      make(),
+    ])) as [Access, Access, Access, Access, Access, Access]
+    const key = await operator.send('POST', `/admin/agents/${revoked.agent.agent_id}/keys`, {
+      name: 'other',
+    })
+    other_key = key.key
+    const made = await operator.send('POST', '/admin/tokens', {
+      name: 'other',
+      email: 'other@example.com',
+      role: 'admin',
+    })
+    token = made.token
+    await operator.send('POST', `/admin/agents/${back.agent.agent_id}/kill`, {})
+    await backup('changes', false)
+    await operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`, { reason: 'after' })
+    await operator.send('DELETE', `/admin/agents/${deleted.agent.agent_id}?cascade=true`)
+    await operator.send('DELETE', `/admin/agents/${revoked.agent.agent_id}/keys/${key.key_id}`)
+    await operator.send('PUT', `/admin/scopes/${narrowed.scope_id}`, {
+      rules: [{ methods: ['POST'], paths: ['/**'] }],
+    })
+    await operator.send('POST', `/admin/agents/${back.agent.agent_id}/reactivate`, { reason: 'ok' })
+    await operator.send('DELETE', `/admin/tokens/${made.token_id}`)
+    await isArchived(made.token_id)
+  })
+
+  test('is in force again after a restore over the running gateway, and nothing is unknown', async () => {
+    const { code, text: said } = await restore('changes')
+    assert.equal(code, 0, said)
+    assert.doesNotMatch(said, /unknown|again/)
+    for (const words of [
+      `agent ${killed.agent.agent_id} killed at `,
+      `agent ${back.agent.agent_id} reactivated`,
+      `deleted the agent ${deleted.agent.agent_id}`,
+      'revoked the key key_',
+      `changed the scope ${narrowed.scope_id}`,
+      'deleted the admin token tok_',
+    ])
+      assert.ok(said.includes(words), `${words} in\n${said}`)
+    assert.equal((await answered(alive)).status, 200)
+    await isInForce()
+    assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
+    assert.equal((await answered(back)).status, 200)
+    await stack.ready()
+  })
+
+  test('is in force again after the loss of the store, from the archive; what may be missing holds all agents until it is acknowledged', async () => {
+    const { operator } = stack
+    await redis.flushall()
+    await until('the store is set up again', async () => {
+      return (await redis.exists(REDIS_KEYS.adminTokens(ORG))) === 1
+    })
+    // The archive alone knows the kill.
+    for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
+    const { code, text: said } = await restore('changes')
+    assert.equal(code, 0, said)
+    assert.match(said, /Changes made after \S+ are unknown/)
+    await isInForce()
+    for (const held of [alive, back, narrowed])
+      assert.deepEqual(await answered(held), { status: 503, reason: 'gateway_unavailable' })
+    assert.equal(await causeOf(alive), 'restored')
+    const part = await until('it is not ready', async () => {
+      const now = await storePart()
+      return now.store.includes('unknown') && now
+    })
+    assert.equal(part.status, 503)
+    const { data } = await operator.send('GET', '/admin/alerts?status=open&severity=critical')
+    assert.ok(data.some(({ kind }: { kind: string }) => kind === 'restore_gap'))
+    const agent = await operator.send('GET', `/admin/agents/${alive.agent.agent_id}`)
+    assert.ok(agent.restore_gap)
+    // One that is made now is not held.
+    const fresh = await operator.makeAccess(stack.ownBaseUrl())
+    assert.equal((await answered(fresh)).status, 200)
+    await operator.send('POST', '/admin/restore-gap/acknowledge', {}, 400)
+    await acknowledge({ agent_ids: [alive.agent.agent_id] })
+    await until('it is served', async () => (await call(alive)).status === 200)
+    assert.deepEqual(await answered(back), { status: 503, reason: 'gateway_unavailable' })
+    await acknowledge({ all: true })
+    await until('all are served', async () => (await call(back)).status === 200)
+    assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
+    await isInForce()
+    await acknowledgeLost()
+    await stack.ready()
+  })
+
+  test('an archive that was changed kills and narrows, and lifts nothing', async () => {
+    const copy = join(tempFolder('changed-archive'), 'archive')
+    cpSync(join(stack.dataDir, 'archive'), copy, { recursive: true })
+    for (const name of readdirSync(copy, { recursive: true }).map(String))
+      if (name.includes(ORG) && name.endsWith('.ndjson')) {
+        const text = readFileSync(join(copy, name), 'utf8')
+        writeFileSync(join(copy, name), text.replace('"reason":"after"', '"reason":"other"'))
+      }
+    await redis.flushall()
+    await until('the store is set up again', async () => {
+      return (await redis.exists(REDIS_KEYS.adminTokens(ORG))) === 1
+    })
+    for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
+    const { text: said } = await restore('changes', true, here, { archive: copy })
+    assert.match(said, /was changed, or entries before it are missing/)
+    await isInForce()
+    assert.deepEqual(await answered(back), { status: 403, reason: 'agent_killed' })
+    await acknowledge({ agent_ids: [narrowed.agent.agent_id] })
+    await until('it is served', async () => (await call(narrowed)).status === 403)
+    assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
+  })
+
+  test('without the archive every agent is held; --accept-gap serves them', async () => {
+    const nowhere = { archive: tempFolder('no-archive') }
+    const { text: said } = await restore('changes', true, here, nowhere)
+    assert.match(said, /there is no archive/)
+    for (const held of [deleted, alive])
+      assert.deepEqual(await answered(held), { status: 503, reason: 'gateway_unavailable' })
+    const { text: again } = await restore('changes', true, here, { ...nowhere, accept_gap: true })
+    assert.match(again, /accepted/)
+    await until('it is served', async () => (await call(alive)).status === 200)
+    await acknowledgeLost()
+    await stack.ready()
+  })
+
+  test('into the empty store of another deployment: every agent is held there', async () => {
+    const valkey = await startValkey()
+    const other = { ...here, AGW_DATA_DIR: tempFolder('other-machine'), REDIS_URL: valkey.url }
+    const env = { ...other, AGW_ENCRYPTION_KEY: encryptionKey() }
+    const { text: said } = await restore('changes', false, env)
+    assert.match(said, /there is no archive/)
+    const there = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+    const texts = await there.hvals(REDIS_KEYS.agents(ORG))
+    assert.ok(texts.length > 5)
+    for (const text of texts) assert.ok(JSON.parse(text).restore_gap, text)
+    there.disconnect()
+    await valkey.stop()
+  })
+
+  /** Of the store that was emptied. */
+  const acknowledgeLost = async (): Promise<void> => {
+    const { data } = await stack.operator.send('GET', '/admin/alerts?status=open')
+    const alert_ids = data
+      .filter(({ kind }: { kind: string }) => kind === 'store_lost')
+      .map(({ alert_id }: { alert_id: string }) => alert_id)
+    if (alert_ids.length > 0)
+      await stack.operator.send('POST', '/admin/alerts/acknowledge', { alert_ids })
+  }
 })
 
 function flipped(text: Buffer): Buffer {

@@ -1,0 +1,174 @@
+import { activityWrite } from '../../core/change/activity-write.ts'
+import { commit } from '../../core/change/commit.ts'
+import type { Scope } from '../../core/model.ts'
+import { mergeSettings } from '../../core/policy/merge-settings.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { LoggedChange } from '../../core/restore/logged-change.ts'
+import { auditEntry } from '../changes/audit-entry.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import type { AdminCall, Route } from '../http/define-route.ts'
+import type { Outcome } from '../http/outcome.ts'
+
+export type Repeated =
+  | { readonly kind: 'repeated' | 'not_needed' }
+  /** It has to be made again by hand. */
+  | { readonly kind: 'impossible'; readonly why: string; readonly holds: boolean }
+
+/** Where the records of a kind are; the others are changed with kill states, or by hand. */
+const PATHS: Readonly<Record<string, string>> = {
+  agent: '/admin/agents/:agent_id',
+  integration: '/admin/integrations/:integration_id',
+  scope: '/admin/scopes/:scope_id',
+  organization: '/admin/organizations/:organization_id',
+  token: '/admin/tokens/:token_id',
+  webhook: '/webhooks/:webhook_id',
+}
+const AGENT_KEY = '/admin/agents/:agent_id/keys/:key_id'
+const ORGANIZATION_KEY = '/admin/keys/:key_id'
+
+/** Changes of these decide what an agent may do. */
+const HOLDING = new Set(['agent', 'integration', 'scope', 'organization', 'key'])
+/** The log masks what they contain, so they cannot be repeated. */
+const MASKED: Readonly<Record<string, readonly string[]>> = {
+  integration: ['auth', 'upstream'],
+  webhook: ['url', 'secret'],
+}
+const BY_HAND: ReadonlySet<string> = new Set([
+  'webhook.rotate_secret',
+  'ca.activate',
+  'ca.finish',
+  'ca.replace',
+])
+const TRIES_MAX = 20
+
+/**
+ * Makes a change of the log again, by the code of the route that has made it: a deletion, a revocation, or an edit. An edit that is not
+ * proven narrows, and does nothing else.
+ */
+export async function repeatChange(
+  context: AdminContext,
+  routes: readonly Route[],
+  change: LoggedChange,
+): Promise<Repeated> {
+  const [record = '', verb = ''] = change.action.split('.')
+  const name = `${change.action} of ${change.target}`
+  if (BY_HAND.has(change.action)) return { kind: 'impossible', why: name, holds: false }
+  const isRemoval = verb === 'delete' || verb === 'revoke'
+  if (!isRemoval && verb !== 'update') return { kind: 'not_needed' }
+  const holds = HOLDING.has(record)
+  const impossible = (why: string): Repeated => ({
+    kind: 'impossible',
+    why: `${name}: ${why}`,
+    holds,
+  })
+  const path =
+    record === 'key' ? (change.agent_id === null ? ORGANIZATION_KEY : AGENT_KEY) : PATHS[record]
+  const methods = isRemoval ? ['DELETE'] : ['PUT', 'PATCH']
+  const route = routes.find((one) => one.path === path && methods.includes(one.method))
+  if (route === undefined) return impossible('this version does not know it')
+  const masked = isRemoval ? [] : maskedMembers(record, change)
+  if (masked.length > 0 && Object.keys(change.after ?? {}).length === masked.length)
+    return {
+      kind: 'impossible',
+      why: `${name}: the log does not have ${masked.join(', ')}`,
+      holds: false,
+    }
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const body = isRemoval ? null : await patchOf(context, record, change)
+    if (body === 'left_out') return impossible('it is too large for the log')
+    if (!isRemoval && body === null) return { kind: 'not_needed' }
+    const outcome = await route.handle(callOf(context, change, body))
+    const done = await carryOut(context, change, outcome)
+    if (done !== 'again') return typeof done === 'string' ? { kind: done } : impossible(done.why)
+  }
+  return impossible('the record changes all the time')
+}
+
+function callOf(context: AdminContext, change: LoggedChange, body: unknown): AdminCall {
+  const { organization_id, target, agent_id } = change
+  const [record = ''] = change.action.split('.')
+  return {
+    context,
+    actor: { token_id: '', organization_id, email: 'system', role: 'admin', source_ip: null },
+    params: {
+      [`${record}_id`]: target,
+      ...(record === 'key' && agent_id !== null ? { agent_id } : {}),
+    },
+    query: { cascade: true },
+    body,
+    headers: {},
+    request_id: '',
+  }
+}
+
+async function carryOut(
+  context: AdminContext,
+  change: LoggedChange,
+  outcome: Outcome,
+): Promise<'repeated' | 'not_needed' | 'again' | { readonly why: string }> {
+  const { redis, settings } = context
+  const { organization_id, target } = change
+  if (outcome.kind === 'refusal') {
+    if (outcome.error !== 'not_found') return { why: outcome.message ?? outcome.error }
+    // The id of a deleted agent is never given again.
+    if (change.action === 'agent.delete')
+      await redis.hsetnx(REDIS_KEYS.agentTombstones(organization_id), target, 0)
+    return 'not_needed'
+  }
+  if (outcome.kind !== 'plan') return 'not_needed'
+  const [audit] = outcome.audits
+  const { token_id, ...system } = SYSTEM
+  const entry = auditEntry(audit, {
+    actor: { ...system, token_id, organization_id },
+    request_id: '',
+    now: context.now(),
+  })
+  const { guards, targets } = outcome
+  const told = { ...entry, request_id: null, data: { ...entry.data, repeated: change.place } }
+  const writes = [...outcome.writes, activityWrite(told)]
+  const plan = { guards, writes, targets }
+  const committed = await commit(redis, plan, settings.killLease_ms, 'even_when_full')
+  if (committed.kind === 'refused') return 'again'
+  await outcome.afterwards?.()
+  return 'repeated'
+}
+
+const SYSTEM = { token_id: '', email: 'system', role: 'admin', source_ip: null } as const
+
+const maskedMembers = (record: string, { after }: LoggedChange): string[] =>
+  (MASKED[record] ?? []).filter((member) => after !== null && Object.hasOwn(after, member))
+
+/** The body of the edit; null if there is nothing to change. */
+async function patchOf(
+  { redis }: AdminContext,
+  record: string,
+  change: LoggedChange,
+): Promise<Readonly<Record<string, unknown>> | null | 'left_out'> {
+  const { after, is_proven, organization_id, target } = change
+  if (after === null || after['left_out'] === true) return 'left_out'
+  const masked = maskedMembers(record, change)
+  const patch = Object.fromEntries(Object.entries(after).filter(([name]) => !masked.includes(name)))
+  if (is_proven) return patch
+  if (record !== 'scope') return null
+  const owner = await redis.hget(REDIS_KEYS.scopeOwners(organization_id), target)
+  const text = owner && (await redis.hget(REDIS_KEYS.agentScopes(organization_id, owner), target))
+  return text ? narrowing(JSON.parse(text) as Scope, patch) : null
+}
+
+/** Of two forms of a scope, what both allow, with the strictest settings. */
+function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
+  const other: Scope = { ...scope, ...patch }
+  const { max_body_bytes, injection, anomaly, rate } = mergeSettings([scope, other])
+  const texts = new Set(other.rules.map((rule) => JSON.stringify(rule)))
+  return {
+    rules: scope.rules.filter((rule) => texts.has(JSON.stringify(rule))),
+    max_body_bytes,
+    injection_detection: injection,
+    anomaly_detection: anomaly,
+    rate_limiting: rate,
+    mcp_tools: {
+      allow: scope.mcp_tools.allow.filter((tool) => other.mcp_tools.allow.includes(tool)),
+      deny: [...new Set([...scope.mcp_tools.deny, ...other.mcp_tools.deny])],
+    },
+  }
+}
