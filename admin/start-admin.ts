@@ -27,7 +27,7 @@ import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { startLogExport } from './log-export/log-exporter.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
-import { watchEdgeNames } from './edges/watch-edge-names.ts'
+import { watchEdges } from './edges/watch-edges.ts'
 import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
 import type { AdminContext } from './context/admin-context.ts'
@@ -101,7 +101,7 @@ export async function startAdmin(
     const { killLease_ms: lease_ms } = settings
     const sweep = { redis, subscription, lease_ms, log }
     if (gate === null) stops.push(startBeacon(redis, name, lease_ms), startKillSweeper(sweep))
-    stops.push(watchEdgeNames({ redis, organization_id, lease_ms, now: () => new Date() }))
+    stops.push(watchEdges({ redis, organization_id, lease_ms, now: () => new Date() }))
     const scans = openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT })
     stops.push(() => scans.close())
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }

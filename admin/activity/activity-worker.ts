@@ -9,6 +9,7 @@ import type { Mailer } from '../email/mailer.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { type DigestPlace, digestLog, readDigestPlace } from './digest-log.ts'
+import { keepSchedules } from './keep-schedules.ts'
 import { tellFloods } from './tell-floods.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
@@ -99,6 +100,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
         await attempt('recording counted refusals in the activity log', () =>
           tellFloods(redis, now()),
         )
+        await attempt('looking at the clock of the store', () => keepSchedules(parts))
         await attempt('resolving alerts', () => resolveAlerts(redis, organization_ids, now()))
       }
       if (nowMs() >= due.budget) {

@@ -68,6 +68,7 @@ export async function openSession(
           ['HSET', REDIS_KEYS.session(hash), 'token_id', token_id],
           ['HSET', REDIS_KEYS.session(hash), 'page_hash', hashKey(page_secret)],
           ['HSET', REDIS_KEYS.session(hash), 'ends_ms', at.getTime() + SESSION_LIMIT_MS],
+          ['HSET', REDIS_KEYS.session(hash), 'used_ms', at.getTime()],
           ['PEXPIRE', REDIS_KEYS.session(hash), SESSION_IDLE_MS],
           ['ZADD', index, at.getTime(), hash],
           ['PEXPIRE', index, SESSION_LIMIT_MS],
@@ -95,7 +96,7 @@ export async function findSession(
     redis,
     'find-session',
     [REDIS_KEYS.session(hash)],
-    [REDIS_KEYS.adminTokens(''), page_hash, now_ms, isUse ? SESSION_IDLE_MS : 0],
+    [REDIS_KEYS.adminTokens(''), page_hash, now_ms, SESSION_IDLE_MS, isUse ? 1 : 0],
   )
   if (typeof text !== 'string') return null
   const token = parseRecord<AdminToken>(text)

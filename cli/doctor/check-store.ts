@@ -1,4 +1,12 @@
+import { hostname } from 'node:os'
 import { checkDurability } from '../../admin/bootstrap/check-durability.ts'
+import {
+  clockSkews,
+  SKEW_ADVICE,
+  SKEW_NOTICE_MS,
+  skewSentence,
+  wrongClocks,
+} from '../../core/control/clock-skews.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { connectionProblem, lastError, writeProblem } from '../../core/redis/connection-problem.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -6,8 +14,8 @@ import type { StoreAccess } from '../../core/redis/store-access.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 const ANSWER_LIMIT_MS = 3_000
-/** Expiry times and windows use the store's clock. */
-const SKEW_NOTICE_MS = 1_000
+/** Of a heartbeat; longer than a lease is by default. */
+const LIVE_MS = 10_000
 /** Webhook receivers refuse signatures that are more than five minutes old. */
 const SKEW_LIMIT_MS = 60_000
 
@@ -36,6 +44,7 @@ export async function checkStore(store: StoreAccess): Promise<CheckResult[]> {
         ? findings
         : [ok('store', 'reachable, no eviction, append-only file enabled')]),
       skewResult(store_ms - (asked_ms + answered_ms) / 2),
+      ...(await fleetClocks(redis)),
     ]
   } finally {
     redis.disconnect()
@@ -51,9 +60,16 @@ function unusable(redis: RedisClient, problem: string): CheckResult {
 function skewResult(skew_ms: number): CheckResult {
   const size_ms = Math.abs(Math.round(skew_ms))
   const says = `the store is ${size_ms} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`
-  const advice = 'Synchronize both clocks with NTP.'
-  if (size_ms >= SKEW_LIMIT_MS) return failed('clock', says, advice)
-  return size_ms >= SKEW_NOTICE_MS ? warning('clock', says, advice) : ok('clock', says)
+  if (size_ms >= SKEW_LIMIT_MS) return failed('clock', says, SKEW_ADVICE)
+  return size_ms >= SKEW_NOTICE_MS ? warning('clock', says, SKEW_ADVICE) : ok('clock', says)
+}
+
+/** Of the other hosts, those whose clocks are wrong. */
+async function fleetClocks(redis: RedisClient): Promise<CheckResult[]> {
+  const skews = await clockSkews(redis, LIVE_MS, Date.now)
+  return [...wrongClocks(skews)]
+    .filter(([host]) => host !== hostname())
+    .map(([host, skew_ms]) => warning('clock', skewSentence(host, skew_ms), SKEW_ADVICE))
 }
 
 const after = (limit_ms: number): Promise<null> =>

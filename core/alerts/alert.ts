@@ -12,6 +12,7 @@ export const ALERT_KINDS = [
   'state_lost',
   'changes_lost',
   'edge_name_clash',
+  'clock_skew',
   'encryption_key',
   'streams_not_kept',
   'store_lost',

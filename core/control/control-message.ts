@@ -77,6 +77,9 @@ export interface EdgeRecord {
    * first.
    */
   readonly store_format?: number
+  /** Name of the machine, and its clock at this heartbeat; older edges report neither. */
+  readonly host?: string
+  readonly clock_ms?: number
   /** Of `EDGE_MEMBERS`, those that it knows; older edges report none. */
   readonly knows?: readonly string[]
   /** Ids of the encryption keys that it has; an older edge does not report them. */

@@ -28,6 +28,9 @@ const EVENT_WAIT_MS = 5_000
 /** How long the receipt of a kill waits for the last of its calls to end; acknowledgements are kept as long. */
 const FOLLOW_MS = 3_600_000
 
+/** How far the clocks of two stores may differ. */
+const CLOCKS_DIFFER_MS = 2_000
+
 interface Parts {
   readonly redis: RedisClient
   readonly lease_ms: number
@@ -77,7 +80,9 @@ async function sweep(
   const silent = [...live.keys()].filter((process_id) => !acknowledged.has(process_id))
   // A process that is gone has nothing more to say.
   const isEnding = heard.some((one) => one.ending !== undefined && live.has(processOf(one)))
-  const age_ms = now_ms - record.published_ms
+  // The clock of the store has stepped back since: the kill is not left alone for as long as the step.
+  const isStepped = record.published_ms > now_ms + CLOCKS_DIFFER_MS
+  const age_ms = isStepped ? GIVE_UP_MS : now_ms - record.published_ms
   const isAwaited = silent.length > 0 && age_ms < GIVE_UP_MS
   const isKept = isAwaited || (isEnding && age_ms < FOLLOW_MS)
   const isEventDue = record.event !== null && (!isKept || age_ms > EVENT_WAIT_MS)
@@ -88,7 +93,7 @@ async function sweep(
     await publishAgain(parts, epoch, text, now_ms)
     return true
   }
-  if (now_ms >= record.finish_after_ms) {
+  if (isStepped || now_ms >= record.finish_after_ms) {
     const counts = await countsOf(redis, record, { heard, silent, now_ms })
     const receipt = await countedReceipt(redis, record, counts, { heard, silent, now_ms })
     if (!isKept || isEventDue || !isSame(receipt, record.receipt)) {

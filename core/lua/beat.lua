@@ -13,6 +13,10 @@ else
   local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], now_ms, ARGV[1])
+  -- A beat that is to come: the clock has stepped back. Otherwise a dead edge would count as live for as long as the step.
+  for _, edge in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. now_ms, '+inf')) do
+    redis.call('ZADD', KEYS[2], now_ms, edge)
+  end
   local silent = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now_ms - ARGV[3])
   for _, edge in ipairs(silent) do
     redis.call('HDEL', KEYS[1], edge)

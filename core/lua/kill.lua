@@ -42,7 +42,10 @@ local function findToken(proof)
   local left_ms = tonumber(ends_ms) - plan.now_ms
   local token = redis.call('HGET', keyOf('tokens', organization), id)
   if not token or left_ms <= 0 then return nil end
-  if proof.idle_ms > 0 then redis.call('PEXPIRE', proof.session, math.min(left_ms, proof.idle_ms)) end
+  if proof.idle_ms > 0 then
+    redis.call('HSET', proof.session, 'used_ms', string.format('%.0f', plan.now_ms))
+    redis.call('PEXPIRE', proof.session, math.min(left_ms, proof.idle_ms))
+  end
   return token
 end
 
@@ -71,8 +74,9 @@ local agent = cjson.decode(text)
 local isFirst = agent.status ~= 'killed'
 local killed_at = not isFirst and isText(agent.killed_at) and agent.killed_at or plan.now
 local revision = type(agent.revision) == 'number' and agent.revision or 0
--- It follows the clock of the store, so it is higher than any that edges remember, even if the store lost the latest ones.
-if isFirst then revision = math.max(revision + 1, now_ms) end
+-- It follows the later of two clocks, so it is higher than any that edges remember, even if the store lost the latest ones, or its
+-- clock is that of a replica that is behind.
+if isFirst then revision = math.max(revision + 1, now_ms, plan.now_ms) end
 local revision_text = string.format('%.0f', revision)
 local killed_at_text = cjson.encode(killed_at)
 

@@ -23,6 +23,24 @@ if not now then
 end
 local function timeOf(place) return tonumber(string.match(place, '^%d+')) end
 
+-- The clock has stepped back when the newest place is further ahead than a place that is held: all places move back with it, as if the
+-- newest were of now. Otherwise a full log would refuse every call for as long as the step.
+local RPUSH_MAX = 1000
+local function followClock(log)
+  local newest = redis.call('LINDEX', log, 0)
+  local ahead = newest and timeOf(newest) - now or 0
+  if ahead <= hold_max then return end
+  local moved = redis.call('LRANGE', log, 0, -1)
+  for i, place in ipairs(moved) do
+    moved[i] = string.gsub(place, '^%d+', function(time) return string.format('%.0f', time - ahead) end)
+  end
+  redis.call('DEL', log)
+  for i = 1, #moved, RPUSH_MAX do
+    redis.call('RPUSH', log, unpack(moved, i, math.min(i + RPUSH_MAX - 1, #moved)))
+  end
+  redis.call('PEXPIRE', log, window)
+end
+
 -- Drops the places that no longer count, so that the length of the log is what is used. Mostly few have ended since the
 -- last call: the search begins at the oldest and doubles its step. Returns the places used, and the time of the oldest.
 local function dropEnded(log)
@@ -74,6 +92,9 @@ local function takeFree(log, places, shared, calls, used)
   return taken, used + #pushed, filled
 end
 
+-- How far two clocks of stores may differ before a time that is to come means that the clock has stepped back.
+local CLOCKS_DIFFER_MS = 2000
+
 -- Whole minutes since the first refusal of a violation, which lasts as long as each minute has a refusal. After a minute
 -- without one, what is left of it begins at the latest refusal, if that is near enough.
 local function minutesSince(start, time) return math.floor((time - start) / MINUTE_MS) end
@@ -85,6 +106,8 @@ local function refuse(violations, scope_id, wait)
   first, last, minute = tonumber(first), tonumber(last), tonumber(minute)
   refused, before = tonumber(refused) or 0, tonumber(before) or 0
 
+  local ahead = last and last - now or 0
+  if ahead > CLOCKS_DIFFER_MS then first, last = first - ahead, now end
   -- The clock of another store may be behind.
   local at = math.max(now, last or 0)
   if not first or minutesSince(last, at) > 1 then first = at
@@ -96,7 +119,7 @@ local function refuse(violations, scope_id, wait)
   else refused, before = 1, 0 end
   redis.call('HSET', violations, scope_id, string.format('%.0f %.0f %d %d %d', first, at, present, refused, before))
   redis.call('EXPIRE', violations, VIOLATIONS_TTL_S)
-  return {0, wait, minutesSince(first, at), refused, before, now - present * MINUTE_MS}
+  return {0, math.min(wait, window), minutesSince(first, at), refused, before, now - present * MINUTE_MS}
 end
 
 -- A call for which no place is free.
@@ -117,6 +140,7 @@ for scope = 1, #KEYS / 2 do
   local at = 5 * scope - 1
   local places, shared = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
   local scope_id, calls, ahead = ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  followClock(log)
   local before, oldest = dropEnded(log)
   if before + math.ceil((calls + ahead) / shared) > places * AHEAD_UP_TO then ahead = 0 end
   local taken, used, filled = takeFree(log, places, shared, calls + ahead, before)

@@ -10,6 +10,7 @@ export type BackupClass = 'copied' | 'log' | 'removed' | 'live'
 /** A key without a class does not compile. */
 const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   installation: 'copied',
+  storeClock: 'live',
   requirements: 'copied',
   restoring: 'live',
   restorePlan: 'live',

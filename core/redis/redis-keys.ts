@@ -21,6 +21,13 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'The id of this deployment, random and set once; it is sent upstream in `Via`.',
   },
+  storeClock: {
+    kind: 'store-clock',
+    of: [],
+    type: 'string',
+    holds:
+      'The time of the store in ms as it was last looked at; a lower one means that its clock stepped back.',
+  },
   requirements: {
     kind: 'requirements',
     of: [],
@@ -212,7 +219,7 @@ export const REDIS_KEY_ROWS = {
     of: ['hash'],
     type: 'hash',
     holds:
-      '`organization_id`, `token_id`, `page_hash`, `ends_ms` of a console session, named by the SHA-256 of its secret; expires when idle.',
+      '`organization_id`, `token_id`, `page_hash`, `ends_ms`, `used_ms` of a console session, named by the SHA-256 of its secret; expires when idle.',
   },
   sessionIndex: {
     kind: 'session-index',

@@ -23,6 +23,7 @@ export const SCRIPTS = {
   'hash-bytes': 1,
   'hold-lease': 1,
   kill: 4,
+  'keep-schedules': 7,
   'note-agent-uses': 7,
   'note-test-delivery': 15,
   'note-use': 2,

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { startBeacon } from '../../core/control/beacon.ts'
 import { EDGE_MEMBERS } from '../../core/store/edge-members.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
@@ -78,6 +79,10 @@ const identityOf = (
   version,
   store_format: STORE_FORMAT,
   knows: Object.keys(EDGE_MEMBERS),
+  host: hostname(),
+  get clock_ms() {
+    return Date.now()
+  },
   get key_ids() {
     return read.key_ids()
   },

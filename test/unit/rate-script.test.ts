@@ -81,7 +81,8 @@ test('a violation lasts as long as each minute since its first refusal has a ref
       ['two minutes without: all over', [0, 61, 182], [0, 1, 0]],
       ['over and on again', [0, 61, 300, 361, 421], [0, 1, 0, 1, 2]],
       ['hours later', [0, 7200], [0, 0]],
-      ['the clock goes back', [100, 90, 150], [0, 0, 0]],
+      ['the clock goes back', [100, 90, 149, 150], [0, 0, 0, 1]],
+      ['the clock goes back by an hour', [3700, 100, 159, 160], [0, 0, 0, 1]],
       ['the clock goes back after a minute', [0, 61, 50, 121], [0, 1, 1, 2]],
     ]
   for (const [name, times_s, minutes] of rows)
@@ -381,4 +382,20 @@ test('while the connection for limits is down, the other one is used', async () 
   const taken = await new RateTaker(down, null, redis).take({ ...counter, limit: 5 })
   assert.equal(taken.kind, 'allowed')
   await assert.rejects(new RateTaker(down).take({ ...counter, limit: 5 }), /not connected/)
+})
+
+test('a clock that steps back by an hour refuses no call for longer than the window', async () => {
+  const window_s = RATE_WINDOW_MS / 1000
+  for (const limit of [3, 100_000]) {
+    const { take, keys } = newCounter(limit)
+    const isFull = limit === 3
+    for (let n = 0; n < 3; n++) assert.equal((await take(3_600)).kind, 'allowed')
+    const back = await take(0)
+    assert.equal(back.kind, isFull ? 'refused' : 'allowed')
+    if (back.kind === 'refused') assert.ok(back.retry_after_s <= Math.ceil(window_s))
+    assert.equal((await take(window_s - 1)).kind, isFull ? 'refused' : 'allowed')
+    assert.equal((await take(window_s)).kind, 'allowed')
+    for (const place of await redis.lrange(keys.log, 0, -1))
+      assert.ok(Number.parseInt(place, 10) <= START_MS + RATE_WINDOW_MS, place)
+  }
 })

@@ -3,6 +3,7 @@ import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { makeClockWatch } from './make-clock-watch.ts'
 
 interface Parts {
   readonly redis: RedisClient
@@ -18,8 +19,9 @@ interface Parts {
  * a row have to agree, a lease apart: by then a process that has died, and was replaced, has no fresh heartbeat.
  * @returns the function that stops it
  */
-export function watchEdgeNames(parts: Parts): () => void {
+export function watchEdges(parts: Parts): () => void {
   const stopped = new AbortController()
+  const lookAtClocks = makeClockWatch(parts)
   void (async () => {
     let before: ReadonlySet<string> = new Set()
     for (;;) {
@@ -29,6 +31,7 @@ export function watchEdgeNames(parts: Parts): () => void {
       for (const [name, records] of shared)
         if (before.has(name)) await report(parts, name, records).catch(() => undefined)
       before = new Set(shared.keys())
+      await lookAtClocks().catch(() => undefined)
     }
   })().catch(() => undefined)
   return () => stopped.abort()

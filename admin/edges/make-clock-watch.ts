@@ -1,0 +1,60 @@
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import { resolveAlert } from '../../core/alerts/resolve-alert.ts'
+import {
+  clockSkews,
+  SKEW_ADVICE,
+  skewSentence,
+  wrongClocks,
+} from '../../core/control/clock-skews.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+interface Parts {
+  readonly redis: RedisClient
+  /** The organization that gets the alerts. */
+  readonly organization_id: string
+  readonly lease_ms: number
+  readonly now: () => Date
+}
+
+const ABOUT = 'clock_skew '
+
+/**
+ * Compares the clocks of all hosts with the clock of the store: one alert for each host whose clock is wrong in two looks in a row,
+ * since a heartbeat may be late. It is closed when the clock is right again or the host is gone.
+ */
+export function makeClockWatch({
+  redis,
+  organization_id,
+  lease_ms,
+  now,
+}: Parts): () => Promise<void> {
+  let before: ReadonlySet<string> = new Set()
+  let raised: ReadonlySet<string> = new Set()
+  return async () => {
+    const wrong = wrongClocks(await clockSkews(redis, lease_ms, () => now().getTime()))
+    const told = new Set<string>()
+    for (const [host, skew_ms] of wrong) {
+      if (!before.has(host)) continue
+      told.add(host)
+      if (raised.has(host)) continue
+      const cause = {
+        about: `${ABOUT}${host}`,
+        kind: 'clock_skew',
+        severity: 'high',
+        title: `${skewSentence(host, skew_ms)} Times in the log and expiry times differ by as much. ${SKEW_ADVICE}`,
+        occurrence: { host, skew_ms },
+      } as const
+      await raiseAlert(redis, organization_id, cause, now())
+    }
+    before = new Set(wrong.keys())
+    raised = told
+    const open = await redis.hkeys(REDIS_KEYS.alertsOpen(organization_id))
+    for (const about of open)
+      if (about.startsWith(ABOUT) && !wrong.has(about.slice(ABOUT.length)))
+        await resolveAlert(redis, organization_id, about, {
+          resolution: 'The clock is right again, or the host is gone.',
+          at: now(),
+        })
+  }
+}

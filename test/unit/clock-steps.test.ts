@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { before, test as nodeTest } from 'node:test'
+import { keepSchedules } from '../../admin/activity/keep-schedules.ts'
+import { makeClockWatch } from '../../admin/edges/make-clock-watch.ts'
+import { findSession, openSession, SESSION_IDLE_MS } from '../../admin/sessions/sessions.ts'
+import { hashKey } from '../../core/api-key.ts'
+import { wrongClocks } from '../../core/control/clock-skews.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { unitStore } from '../kit/unit-store.ts'
+
+// The clock of a store cannot be set in a test: what it has written before it stepped back is written here, an hour ahead.
+
+const ORG = 'org_default'
+const HOUR_MS = 3_600_000
+const LEASE_MS = 3_000
+let redis: RedisClient
+before(async () => {
+  redis = (await unitStore()).redis
+})
+function test(name: string, run: () => Promise<void>): void {
+  nodeTest(name, async () => {
+    await redis.flushall()
+    await run()
+  })
+}
+
+async function storeMs(): Promise<number> {
+  const [seconds, micros] = await redis.time()
+  return Number(seconds) * 1000 + Number(micros) / 1000
+}
+
+const beat = (process_id: string, record: object): Promise<unknown> =>
+  runScript(
+    redis,
+    'beat',
+    [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
+    [process_id, JSON.stringify(record), 60_000],
+  )
+
+test('a dead edge counts as live for its own lease at most', async () => {
+  await redis.zadd(REDIS_KEYS.edgeBeats, (await storeMs()) + HOUR_MS, 'dead')
+  await beat('alive', { edge_id: 'alive' })
+  const live = await liveEdges(redis, LEASE_MS)
+  const score = Number(await redis.zscore(REDIS_KEYS.edgeBeats, 'dead'))
+  assert.ok(live.has('alive'))
+  assert.ok(score <= (await storeMs()), 'from here on its lease runs out')
+})
+
+test('deliveries, mails and floods keep their distance', async () => {
+  const { webhooksDue, killMails, webhookNotices, rateFloods, storeClock } = REDIS_KEYS
+  const queue = REDIS_KEYS.webhookQueue('whk_1')
+  const inFlight = REDIS_KEYS.webhookInFlight('whk_1')
+  const sets = [webhooksDue, killMails, webhookNotices, rateFloods, queue, inFlight]
+  const was_ms = (await storeMs()) + HOUR_MS
+  await redis.set(storeClock, was_ms)
+  for (const key of sets) await redis.zadd(key, was_ms + 5_000, 'org_default whk_1')
+  const steps: number[] = []
+  const log = { warn: ({ step_ms }: { step_ms: number }) => void steps.push(step_ms) }
+  await keepSchedules({ redis, log: log as never })
+  assert.ok(Math.abs((steps[0] ?? 0) - HOUR_MS) < 1_000, String(steps))
+  for (const key of sets) {
+    const left_ms = Number(await redis.zscore(key, 'org_default whk_1')) - (await storeMs())
+    assert.ok(left_ms > 3_000 && left_ms <= 5_001, `${key} ${left_ms}`)
+  }
+  await keepSchedules({ redis, log: log as never })
+  assert.equal(steps.length, 1)
+})
+
+test('an idle session ends by the clock of the host too', async () => {
+  let now_ms = Date.now()
+  const now = (): Date => new Date(now_ms)
+  const token = {
+    token_id: 'tok_1',
+    organization_id: ORG,
+    email: 'a@b.c',
+    role: 'admin',
+    expires_at: null,
+  }
+  await redis.hset(REDIS_KEYS.adminTokens(ORG), 'tok_1', JSON.stringify(token))
+  const settings = { killLease_ms: LEASE_MS }
+  const actor = {
+    token_id: 'tok_1',
+    organization_id: ORG,
+    email: 'a@b.c',
+    role: 'admin',
+    source_ip: null,
+  }
+  const opened = await openSession({ redis, settings, now } as never, actor as never, 'req_1')
+  assert.ok(opened !== null)
+  const hash = hashKey(opened.secret)
+  const find = (isUse: boolean) =>
+    findSession(
+      { redis, now },
+      { hash, page_hash: hashKey(opened.page_secret) },
+      { source_ip: null, isUse },
+    )
+  now_ms += SESSION_IDLE_MS - 1
+  assert.ok((await find(true)) !== null)
+  // The store does not end it, as when its clock has stepped back.
+  await redis.pexpire(REDIS_KEYS.session(hash), HOUR_MS + SESSION_IDLE_MS)
+  now_ms += SESSION_IDLE_MS - 1
+  assert.ok((await find(false)) !== null)
+  now_ms += 1
+  assert.equal(await find(true), null)
+})
+
+test('a host whose clock is wrong raises one alert, which closes when it is right', async () => {
+  const parts = { redis, organization_id: ORG, lease_ms: LEASE_MS, now: () => new Date() }
+  const look = makeClockWatch(parts)
+  const alerts = async (): Promise<string[]> => await redis.hkeys(REDIS_KEYS.alertsOpen(ORG))
+  const say = (ahead_ms: number) =>
+    beat('far', { edge_id: 'far', host: 'far', clock_ms: Date.now() + ahead_ms })
+  await say(HOUR_MS)
+  await look()
+  assert.deepEqual(await alerts(), [], 'one heartbeat may be late')
+  await look()
+  await look()
+  assert.deepEqual(await alerts(), ['clock_skew far'])
+  const [alert_id = ''] = await redis.hvals(REDIS_KEYS.alertsOpen(ORG))
+  const { title = '', count } = await redis.hgetall(REDIS_KEYS.alert(ORG, alert_id))
+  assert.match(title, /^The clock of host far is 3\d{6} ms ahead of that of the store\./)
+  assert.equal(count, '1')
+  await say(0)
+  await look()
+  assert.deepEqual(await alerts(), [])
+})
+
+nodeTest('the clock of the store is the wrong one where all hosts agree against it', () => {
+  const wrong = (skews: Record<string, number>) => [...wrongClocks(new Map(Object.entries(skews)))]
+  assert.deepEqual(wrong({ a: HOUR_MS, b: HOUR_MS + 5 }), [['of the store', -HOUR_MS - 5]])
+  assert.deepEqual(wrong({ a: HOUR_MS, b: 5 }), [['a', HOUR_MS]])
+  assert.deepEqual(wrong({ a: HOUR_MS }), [['a', HOUR_MS]])
+  assert.deepEqual(wrong({ a: 999, b: -999 }), [])
+})
