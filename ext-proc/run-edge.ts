@@ -288,6 +288,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   }
   const parts: SharedParts['parts'] = {
     inFlight,
+    reviews: fleet.reviews,
     heldBytes: new HeldBytes({
       per_agent: settings.heldBodyBytesPerAgent,
       per_organization: settings.heldBodyBytesPerOrganization,

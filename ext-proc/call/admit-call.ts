@@ -20,6 +20,7 @@ import type { ProxiedCall } from './proxied-call.ts'
 import { type IdentityServices, readIdentity } from './read-identity.ts'
 import { type AgentServices, readAgentFacts } from './read-agent-facts.ts'
 import type { RequestHead } from './read-head.ts'
+import type { AdmittedFacts } from './review-call.ts'
 
 export interface AdmissionServices extends IdentityServices, AgentServices {
   readonly policy: KeyLookup & Pick<PolicyStore, 'organization' | 'agent'>
@@ -49,6 +50,8 @@ export interface AdmittedCall extends Admitted {
   readonly organization: OrganizationPolicy
   /** The body, if it had to be read to find the agent. */
   readonly body: SentBody | null
+  /** By what it was admitted. */
+  readonly facts: AdmittedFacts
 }
 
 /** The facts of a call as they are looked up. */
@@ -77,8 +80,11 @@ export async function admitCall(
       })
     }
     if (admission.kind === 'admitted') {
-      if (organization === null) throw new Error('a call was admitted without its organization')
-      return pass(admittedCall(admission, head, organization, body))
+      const { caller, said, request, now_ms } = facts
+      if (organization === null || caller?.kind !== 'known')
+        throw new Error('a call was admitted without its organization')
+      const by = { request, caller, said, now_ms }
+      return pass(admittedCall(admission, head, organization, body, by))
     }
     switch (admission.fact) {
       case 'caller': {
@@ -121,6 +127,7 @@ function admittedCall(
   head: RequestHead,
   organization: OrganizationPolicy,
   body: SentBody | null,
+  facts: AdmittedFacts,
 ): AdmittedCall {
   const { method, target, integration, integrations, outgoing, overrides } = admitted
   const { key, agent, agent_scopes, scope, rule, settings } = admitted
@@ -141,6 +148,7 @@ function admittedCall(
     head: headAsSent(head, outgoing.remove),
     organization,
     body,
+    facts,
   }
 }
 

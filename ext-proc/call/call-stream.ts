@@ -4,6 +4,7 @@ import type { Reason } from '../../core/reasons.ts'
 import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { Cut, CallInFlight, CallsInFlight } from '../kill/calls-in-flight.ts'
+import type { ReviewQueue } from '../kill/review-queue.ts'
 import type { CallWatch, StreamWatch } from '../kill/stream-watch.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
@@ -21,6 +22,7 @@ import type { EdgeMetrics } from '../record/edge-metrics.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
+import type { Standing } from '../verdict/standing.ts'
 import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { writeError } from '../verdict/write-error.ts'
 import type { CallTraces } from '../trace/call-traces.ts'
@@ -31,6 +33,7 @@ import { causeOf } from './cause-of.ts'
 
 export interface CallStreamParts {
   readonly inFlight: CallsInFlight
+  readonly reviews: Pick<ReviewQueue, 'generation' | 'add'>
   readonly heldBytes: HeldBytes
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
@@ -76,6 +79,7 @@ export class CallStream implements CallInFlight, CallIo {
   has_body = false
   passed_ms: number | null = null
   is_tunnel = false
+  standing: Standing | null = null
   readonly #stream: EnvoyStream
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
@@ -138,16 +142,15 @@ export class CallStream implements CallInFlight, CallIo {
     const bytesMayBeOut = this.#state === 'passed'
     this.#state = 'cut'
     this.#releaseBytes?.()
-    const details = why.reason === 'agent_killed' ? { killed_at: why.killed_at } : {}
+    const denial = denialOf(why)
     const record = this.#record
     if (record === null) return true
-    this.#parts.metrics.decided('terminated', why.reason, [])
-    this.#stream.write(
-      writeRefusal(this.#error({ reason: why.reason, details, status: 503 }, record)),
-    )
+    this.#parts.metrics.decided('terminated', denial.reason, [])
+    this.#stream.write(writeRefusal(this.#error(denial, record)))
     const status = bytesMayBeOut ? null : 503
-    this.#trace(record, 'terminated', why.reason, status)
-    const entry = record.terminated(why.reason, status)
+    this.#trace(record, 'terminated', denial.reason, status)
+    const data = why.reason === 'not_admitted' ? (denial.data ?? denial.details) : {}
+    const entry = record.terminated(denial.reason, status, data)
     if (entry !== null) void this.#parts.recorder.refused(entry)
     return true
   }
@@ -195,12 +198,19 @@ export class CallStream implements CallInFlight, CallIo {
 
   async #decide(headers: readonly Header[]): Promise<void> {
     let record: CallRecord | null = null
+    const { generation } = this.#parts.reviews
     try {
       record = this.#record = this.#parts.begin(headers)
       const paused = this.#parts.afterPause()
       if (paused !== null) await paused
       const verdict = await this.#parts.decide(headers, this, record)
-      if (verdict.kind === 'forward') return await this.#forward(verdict, record)
+      if (verdict.kind === 'forward') {
+        await this.#forward(verdict, record)
+        // What has changed meanwhile may have been read before.
+        if (generation !== this.#parts.reviews.generation && this.#state === 'passed')
+          this.#parts.reviews.add(this)
+        return
+      }
       record.note(verdict.step, 'deny')
       await this.#refuse(verdict.denial, record)
     } catch (error) {
@@ -234,6 +244,7 @@ export class CallStream implements CallInFlight, CallIo {
     // A kill in the meantime has cut the call.
     if (this.#state !== 'deciding') return
     this.#watch = watch
+    this.standing = verdict.standing
     this.#state = 'passed'
     this.#trace(record, 'allowed', null, null)
     this.passed_ms = performance.now()
@@ -434,6 +445,18 @@ export class CallStream implements CallInFlight, CallIo {
   leaveInFlight(): void {
     if (this.#isHeld) this.#parts.inFlight.remove(this)
     this.#isHeld = false
+  }
+}
+
+/** In flight it is 503 whatever a new call gets. */
+const denialOf = (why: Cut): Denial => {
+  switch (why.reason) {
+    case 'agent_killed':
+      return { reason: why.reason, details: { killed_at: why.killed_at }, status: 503 }
+    case 'gateway_unavailable':
+      return { reason: why.reason, details: {}, status: 503 }
+    case 'not_admitted':
+      return { ...why.denial, status: 503 }
   }
 }
 

@@ -17,6 +17,7 @@ import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
+import { standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
 /** Dependencies shared by all decisions of a process. Each step declares the ones it needs. */
@@ -109,6 +110,7 @@ export async function decideCall(
       lists_tools,
       has_body: io.has_body,
       is_proxied: proxied !== null,
+      standing: standingOf(services, call.facts, facts?.overrides ?? null),
     },
     record,
   )

@@ -8,6 +8,7 @@ import type { CallRecord } from '../record/call-record.ts'
 import type { RateValues } from '../rate/rate-headers.ts'
 import type { GatewayAddress } from '../response/gateway-address.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
+import type { Standing } from '../verdict/standing.ts'
 import { deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
@@ -44,13 +45,23 @@ export interface PassedSteps {
   readonly has_body: boolean
   /** Whether the caller addresses the API itself, through the forward proxy. */
   readonly is_proxied: boolean
+  readonly standing: Standing
 }
 
 /** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
-  { body, credential, installation, rate, lists_tools, has_body, is_proxied }: PassedSteps,
+  {
+    body,
+    credential,
+    installation,
+    rate,
+    lists_tools,
+    has_body,
+    is_proxied,
+    standing,
+  }: PassedSteps,
   record: Pick<CallRecord, 'note' | 'foundInResponse' | 'passedUnscanned'>,
 ): Verdict {
   const { killBoard, mayServe, whyUnavailable, pool, settings } = services
@@ -83,6 +94,37 @@ export function forwardCall(
     onFinding: (data) => record.foundInResponse(data),
     onUnscanned: (limit) => record.passedUnscanned(limit),
   })
+  const set = routeHeaders(call, credential, settings, has_body)
+  // Before the credential is added, because it may itself be a cookie.
+  if (cookie !== null) set.push({ name: 'cookie', value: cookie })
+  set.push(...credential.headers)
+  if (inspector.may_read_body)
+    set.push(...readableEncodings(outgoing.headers, lists_tools || asks_events))
+  if (installation !== '')
+    set.push({ name: 'via', value: appendVia(outgoing.headers, installation) })
+  if (body?.is_stripped && head.content_length !== null)
+    set.push({ name: 'content-length', value: String(body.bytes.length) })
+  return {
+    kind: 'forward',
+    inspector,
+    rate,
+    standing,
+    changes: {
+      set,
+      remove: remove.filter(isOursToRemove),
+      body: body?.is_stripped ? body.bytes : null,
+    },
+  }
+}
+
+/** What Envoy chooses the route by. */
+function routeHeaders(
+  call: AdmittedCall,
+  credential: FilledCredential,
+  settings: ForwardServices['settings'],
+  has_body: boolean,
+): Header[] {
+  const { head, integration, target } = call
   const { raw_path, scheme } = target
   const is_echo = integration.base.origin === settings.echo_origin
   const path = credential.raw_query === null ? raw_path : `${raw_path}?${credential.raw_query}`
@@ -98,25 +140,7 @@ export function forwardCall(
   const { clusters } = call.organization
   const cluster = is_echo ? null : (clusters.get(integration.integration.integration_id) ?? null)
   set.push(...connectionHeaders(integration.integration, cluster, retry))
-  // Before the credential is added, because it may itself be a cookie.
-  if (cookie !== null) set.push({ name: 'cookie', value: cookie })
-  set.push(...credential.headers)
-  if (inspector.may_read_body)
-    set.push(...readableEncodings(outgoing.headers, lists_tools || asks_events))
-  if (installation !== '')
-    set.push({ name: 'via', value: appendVia(outgoing.headers, installation) })
-  if (body?.is_stripped && head.content_length !== null)
-    set.push({ name: 'content-length', value: String(body.bytes.length) })
-  return {
-    kind: 'forward',
-    inspector,
-    rate,
-    changes: {
-      set,
-      remove: remove.filter(isOursToRemove),
-      body: body?.is_stripped ? body.bytes : null,
-    },
-  }
+  return set
 }
 
 /** The caller of the forward proxy names the API. */

@@ -14,7 +14,7 @@ export interface AgentServices {
 /** The agent with its scopes and kill state. If it is calling, the call is registered as in flight. */
 export function readAgentFacts(
   { policy, killBoard }: AgentServices,
-  io: CallIo,
+  io: Pick<CallIo, 'registerInFlight'>,
   asked: Extract<MissingFact, { readonly fact: 'agent' }>,
 ): AgentFacts | Promise<AgentFacts> {
   const { organization_id, agent_id, is_calling } = asked

@@ -21,6 +21,7 @@ import { makeRestorer } from '../kill/make-restorer.ts'
 import { makeVerifier } from '../kill/make-verifier.ts'
 import { PolicyStore } from '../policy/policy-store.ts'
 import { resync } from '../kill/resync.ts'
+import { ReviewQueue } from '../kill/review-queue.ts'
 import { StallWatch } from './stall-watch.ts'
 import { StoreCheck } from './store-check.ts'
 
@@ -34,6 +35,7 @@ interface FleetParts {
 /** The state of an edge: kill flags, policy, lease, calls in flight. */
 export interface Membership {
   readonly inFlight: CallsInFlight
+  readonly reviews: ReviewQueue
   readonly killBoard: KillBoard
   readonly policy: PolicyStore
   readonly lease: LivenessLease
@@ -102,24 +104,18 @@ export async function joinFleet({
   const { commands, subscription, urgent } = connections
   announceOutages(commands, log)
   const inFlight = new CallsInFlight()
+  const reviews = new ReviewQueue({ inFlight, log })
   const now = (): Date => new Date()
   const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })
   const killBoard = new KillBoard(restoreLost)
   const keyRing = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
   const storeCheck = new StoreCheck(commands, keyRing)
   await storeCheck.atStart()
-  let key_ids: readonly string[] = [...keyRing.keys.keys()]
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
+  const key_ids = followKeys(settings, keyRing, policy)
   const lease = new LivenessLease(lease_ms, nowMs)
   const stall = new StallWatch(nowMs, (stood_ms) => {
-    // Proofs from before such a long pause say nothing about the messages sent during it.
-    if (stood_ms > lease_ms / 3) {
-      lease.doubt(REGAIN_LIMIT_MS)
-      log.warn(
-        { stood_ms: Math.round(stood_ms) },
-        'this process was paused or got no CPU time: it refuses calls until it has proved again that it receives kills',
-      )
-    }
+    if (stood_ms > lease_ms / 3) doubtLease(lease, stood_ms, log)
     link.stalled()
   })
   const parts = { policy, killBoard, inFlight, commands }
@@ -136,10 +132,13 @@ export async function joinFleet({
     nowMs,
     log,
     edge: identityOf(settings, {
-      key_ids: () => key_ids,
+      key_ids,
       forward_ca: () => authority.fingerprint(),
     }),
-    drop: (target) => policy.drop(target),
+    drop: (target) => {
+      policy.drop(target)
+      reviews.note(target)
+    },
     enforce: (target) => {
       // Written before the acknowledgement, on the same connection, because the receiver of the acknowledgement reads these
       // keys.
@@ -152,17 +151,37 @@ export async function joinFleet({
       // Otherwise this edge has no lease and refuses calls; the reason is logged with each attempt.
       await Promise.all([storeCheck.refuseOther(), authority.catchUp()])
       await resync(parts, acknowledge)
+      reviews.noteAll()
       verifyKills()
     },
     reconnected: verifyKills,
   })
-  followKeyFile(settings.encryptionKeyFile, async (ring) => {
+  const stopBeacon = startBeacon(commands, process_id, lease_ms)
+  await link.start()
+  return { ...parts, reviews, lease, stall, link, keyRing, stopBeacon, authority }
+}
+
+/** Proofs from before a long pause say nothing about the messages sent during it. */
+function doubtLease(lease: LivenessLease, stood_ms: number, log: FleetParts['log']): void {
+  lease.doubt(REGAIN_LIMIT_MS)
+  log.warn(
+    { stood_ms: Math.round(stood_ms) },
+    'this process was paused or got no CPU time: it refuses calls until it has proved again that it receives kills',
+  )
+}
+
+/** Follows the key file. Returns what tells the ids of the keys in it. */
+function followKeys(
+  { encryptionKeyFile }: EdgeSettings,
+  keyRing: LiveKeyRing,
+  policy: PolicyStore,
+): () => readonly string[] {
+  let key_ids: readonly string[] = [...keyRing.keys.keys()]
+  followKeyFile(encryptionKeyFile, async (ring) => {
     // A key that was taken out may still be needed by something that is cached or read now; it is kept until the next start.
     keyRing.replace({ ...ring, keys: new Map([...keyRing.keys, ...ring.keys]) })
     key_ids = [...ring.keys.keys()]
     policy.clear()
   })
-  const stopBeacon = startBeacon(commands, process_id, lease_ms)
-  await link.start()
-  return { inFlight, killBoard, policy, lease, stall, link, keyRing, stopBeacon, authority }
+  return () => key_ids
 }

@@ -9,9 +9,11 @@ import { callerOfHash } from '../call/caller-of-hash.ts'
 import { causeOf } from '../call/cause-of.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
 import { readAgentFacts } from '../call/read-agent-facts.ts'
+import { hasNewExpiry } from '../call/review-call.ts'
 import type { CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { UNCHANGED, type ResponseInspector } from '../verdict/response-inspector.ts'
+import type { Denial } from '../verdict/denial.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { proxyCredentials } from './proxy-credentials.ts'
@@ -87,6 +89,7 @@ export async function decideTunnel(
   const limited = await checkLimits(services, caller)
   if (limited !== null) return limited
   const tunnel = await kindOfTunnel(services, organization_id, authority)
+  const admitted_ms = services.nowMs()
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
   // The last check before the verdict. Nothing is awaited between here and the response.
@@ -105,10 +108,47 @@ export async function decideTunnel(
   return {
     kind: 'forward',
     tunnel,
+    standing: {
+      key_hash: caller.key.hash,
+      review: () => reviewTunnel(services, caller, authority, tunnel, admitted_ms),
+    },
     inspector: UNSEEN,
     rate: null,
     changes: { set, remove: ['proxy-authorization'], body: null },
   }
+}
+
+/** The checks of the caller again, and whether the tunnel may still be of its kind. */
+async function reviewTunnel(
+  services: TunnelServices,
+  { key, agent_id }: ProxyCaller,
+  authority: TunnelAuthority,
+  tunnel: 'intercepted' | 'blind',
+  admitted_ms: number,
+): Promise<Denial | null> {
+  const { policy, nowMs } = services
+  const { organization_id } = key
+  const found = await callerOfHash(policy, key.hash, { kind: 'authorization' })
+  if (found.kind !== 'known') return deny('agent', 'invalid_api_key').denial
+  const now_ms = hasNewExpiry(found, key) ? nowMs() : admitted_ms
+  const problem = checkKey(found.key, now_ms)
+  if (problem === 'revoked_by_kill')
+    return deny('agent', 'agent_killed', { killed_at: found.key.revoked_at }).denial
+  if (problem !== null) return deny('agent', problem).denial
+  const { agent_ids } = found.key
+  if (agent_ids !== null && !agent_ids.includes(agent_id))
+    return deny('agent', 'key_not_allowed').denial
+  const { agent, scopes } = await policy.agent(organization_id, agent_id)
+  if (agent === null) return deny('agent', 'agent_not_found').denial
+  const kind = await kindOfTunnel(services, organization_id, authority)
+  if (kind === tunnel || tunnel === 'intercepted') return null
+  // Calls of an integration must be decided one by one.
+  return deny('scope', 'permission_denied', {
+    service: authority.host,
+    attempted_action: `CONNECT ${authority.host}:${authority.port}`,
+    reason: 'method_not_allowed',
+    agent_scopes: scopes.names,
+  }).denial
 }
 
 /** A CONNECT has no body (RFC 9110, 9.3.6); one that declares it is read differently by different proxies. */

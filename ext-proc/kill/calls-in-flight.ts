@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { chunksOf } from '../../core/chunks-of.ts'
 import type { BusiestAgents } from '../../core/control/control-message.ts'
+import type { Denial } from '../verdict/denial.ts'
+import type { Standing } from '../verdict/standing.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
 
 /** A call in flight in this process: from the moment its agent is known until Envoy ends its stream. */
@@ -15,6 +17,8 @@ export interface CallInFlight {
   readonly passed_ms: number | null
   /** It is a tunnel of the forward proxy that has been opened. */
   readonly is_tunnel?: boolean
+  /** By what it is decided again; null while it is undecided. */
+  readonly standing?: Standing | null
   /** Where `CallsInFlight` keeps it. */
   list_place?: number
 }
@@ -22,6 +26,8 @@ export interface CallInFlight {
 export type Cut =
   | { readonly reason: 'agent_killed'; readonly killed_at: string }
   | { readonly reason: 'gateway_unavailable' }
+  /** A change of key, agent, scope or integration: it would not be admitted any more. */
+  | { readonly reason: 'not_admitted'; readonly denial: Denial }
 
 /** The result of cutting the calls of one agent. */
 export interface CutCounts {
@@ -87,6 +93,21 @@ export class CallsInFlight {
   /** Tunnels that a cut has counted. */
   readonly #ending = new WeakSet<CallInFlight>()
   #size = 0
+  /** Cuts that have not yet reached all their calls. */
+  #cutting = 0
+
+  get isCutting(): boolean {
+    return this.#cutting > 0
+  }
+
+  holds(call: CallInFlight): boolean {
+    const calls = this.#byAgent.get(keyOf(call.organization_id, call.agent_id))
+    return call.list_place !== undefined && calls?.[call.list_place] === call
+  }
+
+  find(matches: (call: CallInFlight) => boolean): readonly CallInFlight[] {
+    return [...this.#byAgent.values()].flatMap((calls) => calls.filter(matches))
+  }
 
   get size(): number {
     return this.#size
@@ -166,7 +187,7 @@ export class CallsInFlight {
         if (isOurs && isTunnel(call)) closed++
       })
     }
-    const requests = await inTurns(
+    const requests = await this.#inTurns(
       calls.filter((call) => !isTunnel(call)),
       cutNow,
     )
@@ -196,6 +217,21 @@ export class CallsInFlight {
     return ending === 0 ? countNow() : { ...countNow(), ending, rest: all.then(countNow) }
   }
 
+  /** The first are cut before this returns. */
+  async #inTurns(
+    calls: readonly CallInFlight[],
+    cutNow: (call: CallInFlight) => Promise<void>,
+  ): Promise<Promise<void>[]> {
+    const ends: Promise<void>[] = []
+    this.#cutting++
+    for (const some of chunksOf(calls, CUT_AT_ONCE)) {
+      if (ends.length > 0) await nextTurn()
+      ends.push(...some.map(cutNow))
+    }
+    this.#cutting--
+    return ends
+  }
+
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
   cutAll(why: Cut): void {
     const tunnels: CallInFlight[] = []
@@ -221,19 +257,6 @@ export class CallsInFlight {
     for (const calls of lists) for (const call of calls) if (isTunnel(call)) count++
     return count
   }
-}
-
-/** The first are cut before this returns. */
-async function inTurns(
-  calls: readonly CallInFlight[],
-  cutNow: (call: CallInFlight) => Promise<void>,
-): Promise<Promise<void>[]> {
-  const ends: Promise<void>[] = []
-  for (const some of chunksOf(calls, CUT_AT_ONCE)) {
-    if (ends.length > 0) await nextTurn()
-    ends.push(...some.map(cutNow))
-  }
-  return ends
 }
 
 const wait = (ms: number): Promise<void> =>

@@ -139,8 +139,12 @@ export class CallRecord {
   }
 
   /** The call was ended by this gateway while it was in flight. */
-  terminated(reason: Reason, status: number | null): ActivityEntry | null {
-    return this.#entry('request_rejected', 'terminated', reason, status, {})
+  terminated(
+    reason: Reason,
+    status: number | null,
+    data: Readonly<Record<string, unknown>> = {},
+  ): ActivityEntry | null {
+    return this.#entry('request_rejected', 'terminated', reason, status, data)
   }
 
   /** Null while the organization is not known: such a call is counted instead. */

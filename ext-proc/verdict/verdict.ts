@@ -1,5 +1,6 @@
 import type { PassChanges, PassNotes } from '../envoy/write-response.ts'
 import type { ResponseInspector } from './response-inspector.ts'
+import type { Standing } from './standing.ts'
 import type { Deny } from './step.ts'
 
 /** What the gateway decides about a call. */
@@ -16,4 +17,5 @@ export interface Forward {
    * passed through unread (`blind`) is logged as a call.
    */
   readonly tunnel?: 'intercepted' | 'blind'
+  readonly standing: Standing
 }

@@ -51,6 +51,8 @@ interface Options {
   readonly afterPause?: Promise<void>
 }
 
+const STANDING = { key_hash: 'h', review: () => Promise.resolve(null) }
+
 /** One call on a stream of its own: the test is Envoy, the decision and the log. */
 class Call {
   readonly envoy: FakeEnvoyStream
@@ -70,6 +72,12 @@ class Call {
   /** The body as the decision got it. */
   body: string | null = null
   io: CallIo | null = null
+  /** Calls that are decided again, since something has changed meanwhile. */
+  readonly reviews = {
+    generation: 0,
+    added: [] as unknown[],
+    add: (call: unknown): void => void this.reviews.added.push(call),
+  }
   readonly stream: CallStream
 
   constructor(options: Options = {}) {
@@ -123,6 +131,7 @@ class Call {
         return await this.decision.promise
       },
       is_strict: options.is_strict ?? false,
+      reviews: this.reviews,
       watchOf: () => options.watch ?? { begin: () => null },
       whyUnavailable: () => 'the store is full',
       log: { error: (_data, message) => void this.errors.push(message) },
@@ -152,7 +161,13 @@ class Call {
 
   pass(): void {
     const changes = { set: [{ name: 'x-agw-pass', value: 's' }], remove: [], body: null }
-    this.decision.open({ kind: 'forward', changes, inspector: this.inspector, rate: null })
+    this.decision.open({
+      kind: 'forward',
+      changes,
+      inspector: this.inspector,
+      rate: null,
+      standing: STANDING,
+    })
   }
 
   deny(): void {
@@ -779,6 +794,7 @@ describe('an Envoy that does not keep streams open', () => {
           headers: (headers) => ({ kind: 'pass', headers, body: 'unseen' }),
         },
         rate: null,
+        standing: STANDING,
       })
       await settle()
       call.envoy.responseHeaders({
@@ -861,4 +877,26 @@ test('a call that comes after a pause of this process is decided when it is know
   call.pass()
   await settle()
   assert.deepEqual(call.envoy.sent, ['pass in request_headers'])
+})
+
+test('a call that would not be admitted any more ends with the code of a new call, and its details in the log', async () => {
+  const denial = { reason: 'permission_denied', details: { reason: 'no_scope' } } as const
+  const waiting = new Call()
+  await passed(waiting)
+  assert.equal(waiting.stream.standing, STANDING)
+  assert.equal(waiting.stream.cut({ reason: 'not_admitted', denial }), true)
+  assert.equal(waiting.envoy.sent.at(-1), 'refuse 503 agw_permission_denied')
+  assert.deepEqual(waiting.entries, ['terminated permission_denied'])
+  assert.equal(waiting.stream.cut({ reason: 'not_admitted', denial }), false)
+})
+
+test('a call is reviewed if anything has changed since its decision began', async () => {
+  for (const changes of [0, 1]) {
+    const call = new Call()
+    call.envoy.requestHeaders(true)
+    call.reviews.generation += changes
+    call.pass()
+    await settle()
+    assert.deepEqual(call.reviews.added, changes === 0 ? [] : [call.stream])
+  }
 })

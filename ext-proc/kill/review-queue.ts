@@ -1,0 +1,150 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { chunksOf } from '../../core/chunks-of.ts'
+import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { CallInFlight, CallsInFlight } from './calls-in-flight.ts'
+
+/** Changes within this time are reviewed together. An operator's change is answered before; this is done a second later at most. */
+const GATHER_MS = 100
+/** Calls that are reviewed in one turn of the event loop, some 30 µs each. */
+const REVIEWED_AT_ONCE = 32
+/** Keys, agents and organizations whose calls wait to be reviewed; beyond it, all calls are. */
+const NOTED_MAX = 10_000
+/** While the store cannot be read. */
+const TRY_AGAIN_MS = 500
+/** Calls inside a tunnel are cut first, so that Envoy can write their refusals. */
+const TUNNEL_DELAY_MS = 30
+
+interface Parts {
+  readonly inFlight: CallsInFlight
+  readonly log: { warn(data: object, message: string): void }
+}
+
+/**
+ * Decides running calls and tunnels again when a key, an agent, a scope or an integration has changed that they depend on, and ends
+ * those that would not be admitted any more (threat model, rule 44). In slices, and never before a kill.
+ */
+export class ReviewQueue {
+  readonly #parts: Parts
+  readonly #noted = new Set<string>()
+  #isAll = false
+  /** Decided while something changed, or not yet reviewed because the store could not be read. */
+  #calls = new Set<CallInFlight>()
+  #generation = 0
+  #isRunning = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** A call that was decided while this number changed may have been decided by facts of before; then `add` it. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** Call this when what the target names was dropped from the caches. */
+  note(target: ControlTarget): void {
+    const name = nameOf(target)
+    if (name === null) return
+    if (this.#noted.size < NOTED_MAX) this.#noted.add(name)
+    else this.#isAll = true
+    this.#begin()
+  }
+
+  /** Messages may have been missed. */
+  noteAll(): void {
+    this.#isAll = true
+    this.#begin()
+  }
+
+  add(call: CallInFlight): void {
+    this.#calls.add(call)
+    this.#begin(0)
+  }
+
+  #begin(changes = 1): void {
+    this.#generation += changes
+    if (this.#isRunning) return
+    this.#isRunning = true
+    void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    let pause_ms = GATHER_MS
+    while (this.#isAll || this.#noted.size > 0 || this.#calls.size > 0) {
+      await wait(pause_ms)
+      const began_ms = performance.now()
+      const isWhole = await this.#review(this.#take())
+      // Half of the time at most, however often something changes.
+      pause_ms = isWhole ? Math.max(GATHER_MS, performance.now() - began_ms) : TRY_AGAIN_MS
+    }
+    this.#isRunning = false
+  }
+
+  #take(): readonly CallInFlight[] {
+    const { inFlight } = this.#parts
+    const [isAll, noted, added] = [this.#isAll, new Set(this.#noted), this.#calls]
+    this.#isAll = false
+    this.#noted.clear()
+    this.#calls = new Set()
+    const isConcerned = ({ organization_id, agent_id, standing }: CallInFlight): boolean =>
+      isAll ||
+      noted.has(`organization ${organization_id}`) ||
+      noted.has(`agent ${organization_id} ${agent_id}`) ||
+      noted.has(`key ${standing?.key_hash}`)
+    return isAll || noted.size > 0
+      ? [...new Set([...inFlight.find(isConcerned), ...added])]
+      : [...added]
+  }
+
+  /** Returns whether all could be decided. */
+  async #review(calls: readonly CallInFlight[]): Promise<boolean> {
+    let isWhole = true
+    const review = async (call: CallInFlight): Promise<void> => {
+      try {
+        const denial = await call.standing?.review()
+        if (denial) call.cut({ reason: 'not_admitted', denial })
+      } catch (error) {
+        if (!this.#parts.inFlight.holds(call)) return
+        if (isWhole)
+          this.#parts.log.warn(
+            { error: String(error) },
+            'running calls could not be decided again after a change; it will be retried',
+          )
+        isWhole = false
+        this.#calls.add(call)
+      }
+    }
+    for (const isTunnel of [false, true]) {
+      const some = calls.filter((call) => (call.is_tunnel === true) === isTunnel)
+      if (isTunnel && some.length > 0) await wait(TUNNEL_DELAY_MS)
+      for (const chunk of chunksOf(some, REVIEWED_AT_ONCE)) {
+        do await nextTurn()
+        while (this.#parts.inFlight.isCutting)
+        await Promise.all(chunk.map(review))
+      }
+    }
+    return isWhole
+  }
+}
+
+/** Null if no running call depends on it; kills and deleted organizations end their calls themselves. */
+function nameOf(target: ControlTarget): string | null {
+  switch (target.what) {
+    case 'key':
+      return `key ${target.hash}`
+    case 'agent':
+      return `agent ${target.organization_id} ${target.agent_id}`
+    case 'integrations':
+      return `organization ${target.organization_id}`
+    case 'organization':
+    case 'kill':
+    case 'reactivate':
+    case 'forward_ca':
+      return null
+  }
+}
+
+const wait = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })

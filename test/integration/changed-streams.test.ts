@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, test } from 'node:test'
+import { ForwardClient } from '../kit/forward-client.ts'
+import { closeOpenCalls, type OpenCall, openCall } from '../kit/open-call.ts'
+import type { Access } from '../kit/operator.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { until } from '../kit/until.ts'
+
+// Running calls are decided again when what they depend on has changed (threat model, rule 44).
+
+const stack = await sharedStack()
+const { operator, api, origin } = stack
+const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
+const client = new ForwardClient(stack.forwardPort ?? 0, ca)
+after(() => {
+  client.close()
+  closeOpenCalls()
+})
+
+const STREAM = 'sse?ticks=100000&interval_ms=50'
+
+interface Open {
+  readonly stream: OpenCall
+  readonly waiting: OpenCall
+}
+
+/** An event stream that has begun, and a call whose response has not. */
+async function openBoth({ base_url }: Access, key: string, below = ''): Promise<Open> {
+  const headers = { authorization: `Bearer ${key}` }
+  const sent = api.mark()
+  const call = (path: string): OpenCall =>
+    openCall(stack.proxyUrl, `${base_url}${below}/${path}`, headers)
+  const open = { stream: call(STREAM), waiting: call('slow') }
+  assert.equal(await open.stream.answered, 200)
+  await until('both have begun', () => sent().length >= 2)
+  return open
+}
+
+/** What a new call would get, in flight. */
+async function assertEnded({ stream, waiting }: Open, error: string): Promise<void> {
+  const [cut, refused] = await Promise.all([stream.ended, waiting.ended])
+  assert.deepEqual([cut.status, cut.is_whole], [200, false])
+  assert.deepEqual([refused.status, refused.reason], [503, error])
+  assert.equal(JSON.parse(refused.text).error, error)
+}
+
+const keyOf = async ({ agent }: Access): Promise<{ key: string; key_id: string }> =>
+  await operator.send('POST', `/admin/agents/${agent.agent_id}/keys`, { name: 'another' })
+
+test('the deletion of a key ends its calls, and no calls of other keys', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const { key, key_id } = await keyOf(access)
+  const [kept, lost] = [await openBoth(access, access.agent.api_key), await openBoth(access, key)]
+  await operator.send('DELETE', `/admin/agents/${access.agent.agent_id}/keys/${key_id}`)
+  await assertEnded(lost, 'invalid_api_key')
+  assert.ok(kept.stream.isOpen() && kept.waiting.isOpen())
+  const { data } = await until('both ends are in the log', async () => {
+    const path = `/admin/activity?agent_id=${access.agent.agent_id}&decision=terminated`
+    const page = await operator.send('GET', path)
+    return page.data.length >= 2 && page
+  })
+  for (const entry of data) assert.equal(entry.reason, 'invalid_api_key')
+})
+
+test('the deletion of a key of the organization ends the calls that it made for agents', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const { key, key_id } = await operator.makeOrganizationKey()
+  const headers = { authorization: `Bearer ${key}`, 'x-agw-agent-id': access.agent.agent_id }
+  const stream = openCall(stack.proxyUrl, `${access.base_url}/${STREAM}`, headers)
+  assert.equal(await stream.answered, 200)
+  await operator.send('DELETE', `/admin/keys/${key_id}`)
+  assert.equal((await stream.ended).is_whole, false)
+})
+
+test('a scope that no longer allows a path ends its calls, and not those that it still allows', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const key = access.agent.api_key
+  const [kept, lost] = [await openBoth(access, key, '/kept'), await openBoth(access, key, '/lost')]
+  await operator.send('PUT', `/admin/scopes/${access.scope_id}`, {
+    rules: [{ methods: ['GET'], paths: ['/kept/**'] }],
+  })
+  await assertEnded(lost, 'permission_denied')
+  // What a call is limited to changes nothing for one that was allowed.
+  await operator.send('PUT', `/admin/scopes/${access.scope_id}`, {
+    rate_limiting: { requests_per_minute: 1 },
+    injection_detection: { enabled: true, sensitivity: 'high' },
+  })
+  await operator.send('PATCH', `/admin/agents/${access.agent.agent_id}`, { agent_name: 'renamed' })
+  const again = await keyOf(access)
+  await operator.send('DELETE', `/admin/agents/${access.agent.agent_id}/keys/${again.key_id}`)
+  assert.ok(kept.stream.isOpen() && kept.waiting.isOpen())
+  await operator.send('DELETE', `/admin/scopes/${access.scope_id}`)
+  await assertEnded(kept, 'permission_denied')
+})
+
+test('an integration that is deleted, or loses a path to another one, ends its calls', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const key = access.agent.api_key
+  const [kept, lost] = [await openBoth(access, key), await openBoth(access, key, '/inner')]
+  const inner = await operator.makeIntegration(`${access.base_url}/inner`)
+  await assertEnded(lost, 'permission_denied')
+  assert.ok(kept.stream.isOpen() && kept.waiting.isOpen())
+  for (const { integration_id } of [inner, access.integration])
+    await operator.send('DELETE', `/admin/integrations/${integration_id}?cascade=true`)
+  await assertEnded(kept, 'integration_not_found')
+})
+
+test('a tunnel that is passed through unread ends with its key, and when its host gets an integration', async () => {
+  const { hostname, host } = new URL(origin('blind'))
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const { key, key_id } = await keyOf(access)
+  const open = async (with_key: string) => {
+    const { socket, status } = await client.tunnel(host, { key: with_key })
+    assert.equal(status, 200)
+    return { closed: once(socket.on('error', () => undefined).resume(), 'close'), socket }
+  }
+  const [first, second] = [await open(key), await open(access.agent.api_key)]
+  await operator.send('DELETE', `/admin/agents/${access.agent.agent_id}/keys/${key_id}`)
+  await first.closed
+  assert.equal(second.socket.destroyed, false)
+  const { integration_id } = await operator.makeIntegration(`https://${hostname}:1`)
+  await second.closed
+  await operator.send('DELETE', `/admin/integrations/${integration_id}`)
+})
+
+test('an intercepted tunnel, and the calls in it, end with their key', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const { key, key_id } = await keyOf(access)
+  const { host, hostname, pathname } = new URL(access.base_url)
+  const { socket } = await client.tunnel(host, { key })
+  const secure = await client.tls(socket, { servername: hostname })
+  let text = ''
+  secure
+    .on('error', () => undefined)
+    .on('data', (part: Buffer) => {
+      text += part.toString('latin1')
+    })
+  const closed = once(secure, 'close')
+  secure.write(`GET ${pathname}/slow HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  const sent = api.mark()
+  await until('it has begun', () => sent().length > 0 || text !== '')
+  await operator.send('DELETE', `/admin/agents/${access.agent.agent_id}/keys/${key_id}`)
+  await closed
+  assert.match(text, /^HTTP\/1.1 503 [^]*invalid_api_key/)
+})

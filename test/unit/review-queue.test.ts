@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type TestContext, test } from 'node:test'
+import { type CallInFlight, CallsInFlight, type Cut } from '../../ext-proc/kill/calls-in-flight.ts'
+import { ReviewQueue } from '../../ext-proc/kill/review-queue.ts'
+import type { Denial } from '../../ext-proc/verdict/denial.ts'
+
+const DENIAL: Denial = { reason: 'permission_denied', details: {} }
+
+/** A queue whose calls are named; each review says what the test has set. */
+function aQueue(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const inFlight = new CallsInFlight()
+  const warnings: string[] = []
+  const queue = new ReviewQueue({
+    inFlight,
+    log: { warn: (_data, message) => void warnings.push(message) },
+  })
+  const log: string[] = []
+  const verdicts = new Map<string, Denial | null | Error>()
+  const add = (name: string, change: Partial<CallInFlight> = {}): CallInFlight => {
+    const call: CallInFlight = {
+      organization_id: 'o',
+      agent_id: 'a',
+      passed_ms: 0,
+      ended: new Promise(() => undefined),
+      cut: (why: Cut) => {
+        log.push(`cut ${name} ${why.reason}`)
+        return true
+      },
+      standing: {
+        key_hash: `key of ${name}`,
+        review: async () => {
+          log.push(name)
+          const verdict = verdicts.get(name) ?? null
+          if (verdict instanceof Error) throw verdict
+          return verdict
+        },
+      },
+      ...change,
+    }
+    inFlight.add(call)
+    return call
+  }
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed_ms = 0; passed_ms < ms; passed_ms += 10) {
+      t.mock.timers.tick(10)
+      for (let i = 0; i < 5; i++) await turn()
+    }
+  }
+  /** What happened since the last call of this. */
+  const happened = (): string[] => log.splice(0)
+  return { queue, inFlight, verdicts, add, pass, happened, warnings }
+}
+
+test('a change reviews the calls that depend on it, and no others', async (t) => {
+  const { queue, add, pass, happened } = aQueue(t)
+  add('one')
+  add('two', { agent_id: 'b' })
+  add('elsewhere', { organization_id: 'p' })
+  add('undecided', { standing: null })
+  for (const [target, expected] of [
+    [{ what: 'key', hash: 'key of two' }, ['two']],
+    [{ what: 'agent', organization_id: 'o', agent_id: 'a' }, ['one']],
+    [{ what: 'integrations', organization_id: 'p' }, ['elsewhere']],
+    [{ what: 'organization', organization_id: 'o' }, []],
+    [{ what: 'forward_ca' }, []],
+  ] as const) {
+    const before = queue.generation
+    queue.note(target)
+    await pass(200)
+    assert.deepEqual(happened(), expected, target.what)
+    assert.equal(queue.generation > before, expected.length > 0)
+  }
+  queue.noteAll()
+  await pass(200)
+  assert.deepEqual(happened().sort(), ['elsewhere', 'one', 'two'])
+})
+
+test('changes that come together are reviewed together, and what is refused is cut', async (t) => {
+  const { queue, verdicts, add, pass, happened } = aQueue(t)
+  const [one] = [add('one'), add('two')]
+  verdicts.set('two', DENIAL)
+  queue.note({ what: 'key', hash: 'key of one' })
+  queue.note({ what: 'agent', organization_id: 'o', agent_id: 'a' })
+  queue.add(one)
+  await pass(200)
+  assert.deepEqual(happened(), ['one', 'two', 'cut two not_admitted'])
+})
+
+test('calls inside a tunnel are cut before it', async (t) => {
+  const { queue, verdicts, add, pass, happened } = aQueue(t)
+  add('tunnel', { is_tunnel: true })
+  add('inside')
+  for (const name of ['tunnel', 'inside']) verdicts.set(name, DENIAL)
+  queue.noteAll()
+  await pass(120)
+  assert.deepEqual(happened(), ['inside', 'cut inside not_admitted'])
+  await pass(40)
+  assert.deepEqual(happened(), ['tunnel', 'cut tunnel not_admitted'])
+})
+
+test('what could not be decided is decided later, unless it has ended', async (t) => {
+  const { queue, inFlight, verdicts, add, pass, happened, warnings } = aQueue(t)
+  const calls = ['stays', 'ends'].map((name) => {
+    verdicts.set(name, new Error('the store is away'))
+    return add(name)
+  })
+  queue.noteAll()
+  await pass(150)
+  assert.deepEqual(happened(), ['stays', 'ends'])
+  assert.equal(warnings.length, 1)
+  for (const call of calls.slice(1)) inFlight.remove(call)
+  await pass(500)
+  assert.ok(happened().includes('stays'))
+  verdicts.set('stays', DENIAL)
+  await pass(500)
+  assert.deepEqual(happened(), ['stays', 'cut stays not_admitted'])
+  await pass(1_000)
+  assert.deepEqual(happened(), [])
+})
+
+test('a review is done in slices, and waits while a kill cuts its calls', async (t) => {
+  const { queue, inFlight, add, happened } = aQueue(t)
+  for (let i = 0; i < 100; i++) add(`call ${i}`)
+  const ended = Promise.resolve()
+  for (let i = 0; i < 1_000; i++)
+    inFlight.add({
+      organization_id: 'o',
+      agent_id: 'killed',
+      passed_ms: null,
+      ended,
+      cut: () => true,
+    })
+  queue.note({ what: 'agent', organization_id: 'o', agent_id: 'a' })
+  t.mock.timers.tick(100)
+  await turn()
+  await turn()
+  const first = happened().length
+  assert.ok(first > 0 && first < 100, `${first} in the first turns`)
+  void inFlight.cutAgent('o', 'killed', { reason: 'agent_killed', killed_at: '' })
+  await turn()
+  assert.ok(inFlight.isCutting)
+  happened()
+  await turn()
+  assert.ok(inFlight.isCutting)
+  assert.deepEqual(happened(), [])
+  for (let i = 0; i < 20; i++) await turn()
+  assert.equal(inFlight.isCutting, false)
+  assert.ok(happened().length > 0)
+})
