@@ -74,6 +74,15 @@ export const UPSTREAM_DEFAULTS = {
   client_certificate: null,
 } as const satisfies UpstreamSettings
 
+/** A further host that belongs to an API, such as its download host. No credential is sent there. */
+export interface AlsoHost {
+  /** In canonical form; may have one leading wildcard label (`*.example.com`), or a port other than 443. */
+  readonly host: string
+  readonly methods: readonly string[]
+  readonly paths: readonly string[]
+  readonly credential: false
+}
+
 export interface Integration {
   readonly integration_id: string
   readonly organization_id: string
@@ -87,7 +96,10 @@ export interface Integration {
    * integrations stored by older versions.
    */
   readonly allow_encoded_slashes?: boolean
-  /** Absent in integrations stored by older versions. */
+  /** Absent in integrations stored by older versions, as the next two. */
+  readonly also_hosts?: readonly AlsoHost[]
+  /** Further response headers that hold the URL of a next call; in lower case. */
+  readonly rewrite_headers?: readonly string[]
   readonly upstream?: UpstreamSettings
   readonly auth: SealedAuth
   readonly created_at: string

@@ -76,6 +76,11 @@ export const SETTINGS = {
     '8080',
     'Port of the Envoy listener that agents call.',
   ),
+  proxyUrl: optional(
+    'AGW_PROXY_URL',
+    kinds.httpUrl,
+    'How agents reach the proxy listener: the address in links that are rewritten. If it is not set, the address that the caller used.',
+  ),
   proxyProbeUrl: optional(
     'AGW_PROXY_PROBE_URL',
     kinds.httpUrl,

@@ -282,6 +282,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
       gateway: {
         hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
         ports: [settings.proxyPort, settings.apiPort, settings.forwardPort ?? settings.proxyPort],
+        proxy_url: settings.proxyUrl?.replace(/\/+$/, '') ?? null,
       },
     },
     installation: () => (installation === '' ? readDeploymentId() : installation),

@@ -7,6 +7,7 @@ import { sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited, View } from '../resources/resource.ts'
+import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
@@ -33,8 +34,8 @@ export async function editIntegration({
   const { redis, ring, egress } = context
   const parsed = readBaseUrl(value.base_url)
   if (!parsed.ok) return invalid([parsed.issue])
-  const { auth, upstream, ...rest } = value
-  const issues = auth === undefined ? [] : checkAuth(auth)
+  const { auth, upstream, ...rest } = { ...value, also_hosts: completeAlsoHosts(value.also_hosts) }
+  const issues = [...(auth === undefined ? [] : checkAuth(auth)), ...checkAlsoHosts(rest)]
   if (issues.length > 0) return invalid(issues)
   const was = parseBaseUrl(current.base_url)
   const stays = was.ok && was.base.origin === parsed.base.origin

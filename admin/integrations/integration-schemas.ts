@@ -97,6 +97,53 @@ const NewUpstream = Strict({
   client_key: EditableUpstream.properties.client_key,
 })
 
+const ALSO_HOSTS_LIMIT = 32
+const REWRITE_HEADERS_LIMIT = 16
+
+const alsoHostMembers = {
+  host: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    description:
+      'A host name, with its port unless that is 443, or one below a wildcard: *.example.com',
+  }),
+  methods: Type.Array(Type.String({ pattern: "^(\\*|[A-Z0-9!#$%&'+.^_`|~-]{1,32})$" }), {
+    minItems: 1,
+    maxItems: 20,
+  }),
+  paths: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 20 }),
+  credential: Type.Literal(false, {
+    description:
+      'No credential is sent to this host. One that needs it is an integration of its own.',
+  }),
+}
+
+/** Defaults for what an entry of `also_hosts` leaves out. */
+export const ALSO_HOST_DEFAULTS = {
+  methods: ['GET', 'HEAD'],
+  paths: ['/**'],
+  credential: false,
+} as const
+
+const AlsoHosts = Type.Array(
+  Strict({
+    host: alsoHostMembers.host,
+    methods: Type.Optional(alsoHostMembers.methods),
+    paths: Type.Optional(alsoHostMembers.paths),
+    credential: Type.Optional(alsoHostMembers.credential),
+  }),
+  {
+    maxItems: ALSO_HOSTS_LIMIT,
+    description:
+      'Further https hosts that belong to the API, such as its download host. An agent with a scope for the integration may call them, under the settings of that scope.',
+  },
+)
+const RewriteHeaders = Type.Array(Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$" }), {
+  maxItems: REWRITE_HEADERS_LIMIT,
+  description:
+    'Names, in lower case, of further response headers that hold the URL of a next call. By base URL they are rewritten to URLs of the gateway.',
+})
+
 export const EditableIntegration = Strict({
   name: Name,
   base_url: BaseUrl,
@@ -107,6 +154,8 @@ export const EditableIntegration = Strict({
     description:
       'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if one scope allows every reading of it: as written, and split at the encoded slashes. The same applies to & and to an encoded ? or #.',
   }),
+  also_hosts: AlsoHosts,
+  rewrite_headers: RewriteHeaders,
   upstream: EditableUpstream,
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),
@@ -118,6 +167,8 @@ export const NewIntegration = Strict({
   strip_agent_id: Type.Optional(EditableIntegration.properties.strip_agent_id),
   allow_empty_segments: Type.Optional(EditableIntegration.properties.allow_empty_segments),
   allow_encoded_slashes: Type.Optional(EditableIntegration.properties.allow_encoded_slashes),
+  also_hosts: Type.Optional(AlsoHosts),
+  rewrite_headers: Type.Optional(RewriteHeaders),
   upstream: Type.Optional(NewUpstream),
 })
 
@@ -128,6 +179,8 @@ export const IntegrationView = Strict({
   strip_agent_id: Type.Boolean(),
   allow_empty_segments: Type.Boolean(),
   allow_encoded_slashes: Type.Boolean(),
+  also_hosts: Type.Array(Strict(alsoHostMembers)),
+  rewrite_headers: Type.Array(Type.String()),
   upstream: UpstreamView,
   auth: AuthView,
   created_at: Timestamp,
@@ -138,5 +191,7 @@ export const INTEGRATION_DEFAULTS = {
   strip_agent_id: true,
   allow_empty_segments: false,
   allow_encoded_slashes: false,
+  also_hosts: [],
+  rewrite_headers: [],
   upstream: UPSTREAM_DEFAULTS,
 }

@@ -18,6 +18,8 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
     strip_agent_id,
     allow_empty_segments,
     allow_encoded_slashes: integration.allow_encoded_slashes ?? false,
+    also_hosts: integration.also_hosts ?? [],
+    rewrite_headers: integration.rewrite_headers ?? [],
     upstream: upstreamView(integration),
     auth: authView(ring, integration),
     created_at,

@@ -6,6 +6,7 @@ import { sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
+import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import {
@@ -24,7 +25,8 @@ export async function makeIntegration(
   const { redis, ring, now, egress } = context
   const org = actor.organization_id
   const parsed = readBaseUrl(body.base_url)
-  const issues = checkAuth(body.auth)
+  const also_hosts = completeAlsoHosts(body.also_hosts)
+  const issues = [...checkAuth(body.auth), ...checkAlsoHosts({ ...body, also_hosts })]
   if (!parsed.ok) return invalid([parsed.issue, ...issues])
   if (issues.length > 0) return invalid(issues)
   const { base_url } = parsed.base
@@ -36,6 +38,7 @@ export async function makeIntegration(
     ...INTEGRATION_DEFAULTS,
     ...body,
     ...owner,
+    also_hosts,
     upstream: connection.upstream,
     auth: sealAuth(ring, owner),
     created_at: now().toISOString(),

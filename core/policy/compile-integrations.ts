@@ -1,6 +1,7 @@
 import { findCredentialType } from '../credential/catalogue.ts'
 import { needsBody } from '../credential/needs-body.ts'
 import type { Integration } from '../model.ts'
+import { type ListedHost, type ListedHosts, listedHosts } from './also-hosts.ts'
 import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
 import { type OwnedName, ownedName } from './owned-name.ts'
 import { type BaseUrl, parseBaseUrl } from './parse-base-url.ts'
@@ -14,9 +15,14 @@ export interface CompiledIntegration {
   readonly needs_body: boolean
   /** Whether the credential signs calls: it covers a body that is there, even if it does not need one. */
   readonly is_signed: boolean
+  /** The integrations that list this host; null for an integration itself. */
+  readonly listing: readonly ListedHost[] | null
 }
 
-export type IntegrationTable = ReadonlyMap<string, OriginIntegrations>
+export interface IntegrationTable extends ReadonlyMap<string, OriginIntegrations> {
+  /** Absent if no integration lists a host in `also_hosts`. */
+  readonly listed?: ListedHosts
+}
 
 /** The integrations of one origin. */
 export interface OriginIntegrations {
@@ -98,7 +104,8 @@ function* compiling(integrations: Iterable<Integration>): Generator<undefined, I
     units = 0
     yield
   }
-  return origins
+  const lists = [...covering.values()].some(({ integration }) => integration.also_hosts?.length)
+  return lists ? Object.assign(origins, { listed: listedHosts(covering.values()) }) : origins
 }
 
 const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIntegration => ({
@@ -107,6 +114,7 @@ const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIn
   owned: ownedName(integration.auth),
   needs_body: needsBody(integration.auth, base.scheme),
   is_signed: findCredentialType(integration.auth.type)?.application.kind === 'signature',
+  listing: null,
 })
 
 /** As written, folded, and folded with encoded slashes split. */

@@ -1,3 +1,4 @@
+import { scopesForListing } from './also-hosts.ts'
 import { type Batch, isBatchEmpty, isBatchPath, nothingFound } from './batch.ts'
 import { type BatchProblem, callsOfBatch, type WantedCall } from './calls-of-batch.ts'
 import { chooseScope, type ScopeChoice, type ScopeDenial, type ScopedCall } from './choose-scope.ts'
@@ -45,12 +46,13 @@ interface AskedCall {
  * @param said by headers, query and body; overrides in the path are found here.
  */
 export function decideScope(
-  agent: AgentScopes,
+  agent_scopes: AgentScopes,
   table: IntegrationTable,
   asked: AskedCall,
   said: Overrides = NO_OVERRIDES,
 ): ScopeDecision {
   const { integration, method, target } = asked
+  const agent = scopesForListing(agent_scopes, integration)
   const { integration_id } = integration.integration
   const call = scopedCall(asked, method, target)
   const plain = chooseScope(agent, integration_id, call)

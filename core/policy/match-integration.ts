@@ -1,3 +1,4 @@
+import { listedIntegration } from './also-hosts.ts'
 import type {
   CompiledIntegration,
   IntegrationNode,
@@ -17,14 +18,20 @@ export interface IntegrationMatch {
   readonly is_ambiguous: boolean
 }
 
-type MatchedTarget = Pick<Target, 'origin' | 'segments' | 'split_readings'>
+type MatchedTarget = Pick<
+  Target,
+  'scheme' | 'host' | 'port' | 'origin' | 'segments' | 'split_readings'
+>
 
 const NO_MATCH: IntegrationMatch = { integration: null, is_ambiguous: false }
 
 /** Takes at most one step per segment of the target, however many integrations there are. */
 export function matchIntegration(table: IntegrationTable, target: MatchedTarget): IntegrationMatch {
   const there = table.get(target.origin)
-  if (there === undefined) return NO_MATCH
+  if (there === undefined) {
+    const listed = listedIntegration(table, target)
+    return listed === null ? NO_MATCH : { integration: listed, is_ambiguous: false }
+  }
   const integration = deepest(there.written, target.segments, asWritten)[0] ?? null
   return { integration, is_ambiguous: isAmbiguous(there, target, integration) }
 }

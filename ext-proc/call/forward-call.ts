@@ -1,13 +1,16 @@
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { authorityOf } from '../../core/policy/authority-of.ts'
+import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
+import { decideScope } from '../../core/policy/decide-scope.ts'
+import type { Target } from '../../core/policy/parse-target.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
-import { siblingsOf } from '../../core/policy/siblings-of.ts'
 import type { KillBoard } from '../kill/kill-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { RateValues } from '../rate/rate-headers.ts'
 import type { GatewayAddress } from '../response/gateway-address.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
+import type { ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
@@ -48,23 +51,17 @@ export interface PassedSteps {
   readonly standing: Standing
 }
 
+type ForwardedRecord = Pick<CallRecord, 'note' | 'foundInResponse' | 'passedUnscanned' | 'leftOut'>
+
 /** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
-  {
-    body,
-    credential,
-    installation,
-    rate,
-    lists_tools,
-    has_body,
-    is_proxied,
-    standing,
-  }: PassedSteps,
-  record: Pick<CallRecord, 'note' | 'foundInResponse' | 'passedUnscanned'>,
+  steps: PassedSteps,
+  record: ForwardedRecord,
 ): Verdict {
-  const { killBoard, mayServe, whyUnavailable, pool, settings } = services
+  const { body, credential, installation, rate, lists_tools, has_body, standing } = steps
+  const { killBoard, mayServe, whyUnavailable, settings } = services
   const { head, agent, integration, target, outgoing } = call
   const { cookie, remove } = outgoing
   // The last check before the verdict. Nothing is awaited between here and the response.
@@ -73,27 +70,7 @@ export function forwardCall(
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   record.note('credential', 'pass')
   const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)
-  const inspector = inspectResponse({
-    place: {
-      target,
-      base_url: integration.base.base_url,
-      siblings: is_proxied ? call.integrations : siblingsOf(call.integrations, target.origin),
-      is_proxied,
-      path: head.path,
-      called: is_proxied ? UNNAMED : head,
-      gateway: settings.gateway,
-    },
-    settings: call.settings,
-    pool,
-    limit_bytes: settings.max_body_bytes,
-    query_secret: credential.query_secret,
-    onUnauthorized: credential.onUnauthorized,
-    lists_tools,
-    is_get: head.method === 'GET',
-    asks_events,
-    onFinding: (data) => record.foundInResponse(data),
-    onUnscanned: (limit) => record.passedUnscanned(limit),
-  })
+  const inspector = inspectorOf(services, call, steps, record, asks_events)
   const set = routeHeaders(call, credential, settings, has_body)
   // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
@@ -138,13 +115,56 @@ function routeHeaders(
   const { method, content_length } = head
   const retry = retryOf({ method, has_body, content_length, overrides: call.overrides })
   const { clusters } = call.organization
-  const cluster = is_echo ? null : (clusters.get(integration.integration.integration_id) ?? null)
-  set.push(...connectionHeaders(integration.integration, cluster, retry))
+  const hasOwn = !is_echo && integration.listing === null
+  const cluster = hasOwn ? clusters.get(integration.integration.integration_id) : null
+  set.push(...connectionHeaders(integration.integration, cluster ?? null, retry))
   return set
 }
 
+function inspectorOf(
+  { pool, settings }: ForwardServices,
+  call: AdmittedCall,
+  { credential, lists_tools, is_proxied }: PassedSteps,
+  record: ForwardedRecord,
+  asks_events: boolean,
+): ResponseInspector {
+  const { head, integration, target } = call
+  return inspectResponse({
+    place: {
+      target,
+      base_url: integration.base.base_url,
+      integration,
+      integrations: call.integrations,
+      mayGet: (to, at) => mayGet(call, to, at),
+      method: head.method,
+      is_proxied,
+      path: head.path,
+      called: is_proxied ? UNNAMED : head,
+      gateway: settings.gateway,
+    },
+    settings: call.settings,
+    pool,
+    limit_bytes: settings.max_body_bytes,
+    query_secret: credential.query_secret,
+    onUnauthorized: credential.onUnauthorized,
+    lists_tools,
+    is_get: head.method === 'GET',
+    asks_events,
+    onFinding: (data) => record.foundInResponse(data),
+    onLeftOut: (headers) => record.leftOut(headers),
+    onUnscanned: (limit) => record.passedUnscanned(limit),
+  })
+}
+
 /** The caller of the forward proxy names the API. */
-const UNNAMED = { authority: '', forwarded_host: null }
+const UNNAMED = { authority: '', scheme: 'http', forwarded_host: null } as const
+
+const mayGet = (
+  { agent_scopes, integrations }: AdmittedCall,
+  target: Target,
+  integration: CompiledIntegration,
+): boolean =>
+  decideScope(agent_scopes, integrations, { method: 'GET', target, integration }).kind === 'allowed'
 
 /**
  * Headers that Envoy itself removes: a processor must not change `x-envoy-…`, and no route matches without `x-forwarded-proto`.

@@ -1,4 +1,5 @@
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import { scopesForListing } from '../../core/policy/also-hosts.ts'
 import { isBatchPath } from '../../core/policy/batch.ts'
 import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
 import { siblingsOf } from '../../core/policy/siblings-of.ts'
@@ -43,7 +44,8 @@ function readerOf(
   if (!tools.is_unrestricted) return 'tools'
   if (mcp?.mirrors === true) return 'mcp_headers'
   if (needs_body) return 'signature'
-  const there = call.agent_scopes.by_integration.get(integration.integration_id)
+  const scopes = scopesForListing(call.agent_scopes, call.integration)
+  const there = scopes.by_integration.get(integration.integration_id)
   if (!has_body || there === undefined) return null
   const { integrations, target, head } = call
   const isAlone = siblingsOf(integrations, target.origin) === null

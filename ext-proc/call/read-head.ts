@@ -8,6 +8,8 @@ export interface RequestHead {
   readonly path: string
   /** Envoy's `:authority`: how the caller named this gateway. */
   readonly authority: string
+  /** The scheme by which the caller reached this gateway, or the proxy in front that Envoy believes. */
+  readonly scheme: 'http' | 'https'
   /** X-Forwarded-Host, if a trusted proxy in front knows the original name. */
   readonly forwarded_host: string | null
   readonly upgrade: Upgrade | null
@@ -24,6 +26,7 @@ export function readHead(headers: readonly Header[]): RequestHead {
   let method = ''
   let path = ''
   let authority = ''
+  let scheme: 'http' | 'https' = 'http'
   let forwarded_host: string | null = null
   let upgrade: Upgrade | null = null
   let is_framed = false
@@ -41,6 +44,9 @@ export function readHead(headers: readonly Header[]): RequestHead {
         break
       case ':authority':
         authority = value
+        break
+      case ':scheme':
+        scheme = value === 'https' ? 'https' : 'http'
         break
       case 'x-forwarded-host':
         forwarded_host = value
@@ -74,6 +80,7 @@ export function readHead(headers: readonly Header[]): RequestHead {
     method,
     path,
     authority,
+    scheme,
     forwarded_host,
     // A handshake has no body: what follows its headers belongs to the protocol that it asks for.
     upgrade:

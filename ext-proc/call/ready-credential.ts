@@ -36,9 +36,16 @@ export function askForToken(tokens: Tokens, call: AdmittedCall): void {
   if (client !== null) void tokens.get(orderOf(call, client))
 }
 
-/** Null if the stored credential cannot be decrypted. */
+const NO_AUTH: OpenedAuth = { type: 'none' }
+
+/**
+ * Null if the stored credential cannot be decrypted. A credential is for the origin of its integration: a host that the integration
+ * lists gets none.
+ */
 const authOf = ({ organization, integration }: AdmittedCall): OpenedAuth | null =>
-  organization.auth.get(integration.integration.integration_id) ?? null
+  integration.listing === null
+    ? (organization.auth.get(integration.integration.integration_id) ?? null)
+    : NO_AUTH
 
 /**
  * Waits for an access token that is not cached, or for the hash of a large body.

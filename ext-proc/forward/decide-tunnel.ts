@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Caller } from '../../core/decision/admission-facts.ts'
+import { isListedHost } from '../../core/policy/also-hosts.ts'
 import { checkKey } from '../../core/decision/check-key.ts'
 import type { ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -221,6 +222,7 @@ async function kindOfTunnel(
   if (!settings.blind_hosts.has(`${host}:${port}`)) return 'intercepted'
   const { table } = await policy.organization(organization_id)
   for (const origin of table.keys()) if (new URL(origin).hostname === host) return 'intercepted'
+  if (isListedHost(table, host)) return 'intercepted'
   return 'blind'
 }
 

@@ -36,7 +36,7 @@ export class CallRecord {
   #stepStarted_ms: number
   #inRequest: Readonly<Record<string, unknown>> | null = null
   #inResponse = ''
-  #isUnscanned = false
+  #responseNotes = ''
   #event: 'request_allowed' | 'injection_detected' = 'request_allowed'
 
   constructor(
@@ -109,13 +109,22 @@ export class CallRecord {
 
   /** The response was longer than its inspection limit, and the scope lets the rest pass. */
   passedUnscanned(limit_bytes: number): void {
-    Object.assign(this.facts.data, { response_unscanned: true, limit_bytes })
-    this.#isUnscanned = true
+    this.#noteResponse({ response_unscanned: true, limit_bytes })
+  }
+
+  /** These headers of the response led to another integration and were not sent to the caller. */
+  leftOut(headers: readonly string[]): void {
+    this.#noteResponse({ headers_left_out: headers })
+  }
+
+  #noteResponse(data: Readonly<Record<string, unknown>>): void {
+    Object.assign(this.facts.data, data)
+    this.#responseNotes += JSON.stringify(data)
   }
 
   /** Changes when something else becomes known about the response. */
   get response_note(): string {
-    return this.#isUnscanned ? `${this.#inResponse} unscanned` : this.#inResponse
+    return this.#inResponse + this.#responseNotes
   }
 
   /** What the end of a passed call does not change; null while the organization is not known. */

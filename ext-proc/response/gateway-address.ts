@@ -6,11 +6,14 @@ export interface GatewayAddress {
   /** Where its listeners are bound, in lower case; a wildcard stands for every address of this machine. */
   readonly hosts: readonly string[]
   readonly ports: readonly number[]
+  /** How agents reach it (`AGW_PROXY_URL`), without a trailing slash; null if that is not set. */
+  readonly proxy_url: string | null
 }
 
 /** How the caller of one call named it: `Host`, and what a proxy in front says of it. */
 export interface CalledNames {
   readonly authority: string
+  readonly scheme: 'http' | 'https'
   readonly forwarded_host: string | null
 }
 
@@ -58,12 +61,17 @@ interface CalledApi {
 const namesOf = (called: CalledNames, target: CalledApi): Name[] =>
   [called.authority, ...(called.forwarded_host?.split(',') ?? [])]
     .flatMap(readAuthority)
-    // Some clients send the API's own authority as Host.
-    .filter((name) => name.host !== plainHost(target.host) || !name.ports.includes(target.port))
+    .filter(({ host, ports }) => host !== plainHost(target.host) || !ports.includes(target.port))
 
 const DEFAULT_PORTS = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 } as const
 const defaultPort = (protocol: string): number =>
   DEFAULT_PORTS[protocol as keyof typeof DEFAULT_PORTS] ?? 0
+
+/** Whether an authority is that of the API: some clients send it as `Host` to the gateway. */
+export const namesApi = (authority: string, { host, port }: CalledApi): boolean =>
+  readAuthority(authority).some(
+    (name) => name.host === plainHost(host) && name.ports.includes(port),
+  )
 
 /** Without a port it may be either default: a proxy in front may speak TLS. */
 function readAuthority(text: string): Name[] {

@@ -16,6 +16,34 @@ export function linkTargets(value: string, limit: number): readonly string[] | n
   return [...targets]
 }
 
+export interface LinkMember {
+  readonly target: string
+  /** All that follows the closing bracket. */
+  readonly parameters: string
+  /** Its relation is another page of a list: `next`, `prev`, `first` or `last`. */
+  readonly isPage: boolean
+}
+
+const MEMBER =
+  /\s*<([^<>\s]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:"[^"\\<>]*"|[^\s",;<>]+))?)*)\s*(?:,|$)/y
+const RELATION = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))/i
+const PAGES: ReadonlySet<string> = new Set(['next', 'prev', 'previous', 'first', 'last'])
+
+/** The members of a `Link` header that every client takes apart in the same way; null if this one is not written so plainly. */
+export function readLinks(value: string): readonly LinkMember[] | null {
+  const members: LinkMember[] = []
+  MEMBER.lastIndex = 0
+  while (MEMBER.lastIndex < value.length) {
+    const found = MEMBER.exec(value)
+    if (found === null) return null
+    const [, target = '', parameters = ''] = found
+    const [, quoted, token = ''] = RELATION.exec(parameters) ?? []
+    const relations = (quoted ?? token).toLowerCase().split(/\s+/)
+    members.push({ target, parameters, isPage: relations.some((one) => PAGES.has(one)) })
+  }
+  return members
+}
+
 /** Signs before the path of a `Refresh`; readers differ in which of them the reference follows. */
 const REFRESH_SIGNS_MAX = 8
 

@@ -49,6 +49,8 @@ export interface InspectionOrder {
   readonly asks_events: boolean
   /** Called with findings that are let through. */
   readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
+  /** Called with the names of headers that lead to another integration, and are not sent on. */
+  readonly onLeftOut: (headers: readonly string[]) => void
   /** Called if the response passes without being scanned whole. */
   readonly onUnscanned: (limit_bytes: number) => void
 }
@@ -62,7 +64,7 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector {
     scans || filters || order.query_secret !== null || order.onUnauthorized !== null
   return sees_every_response || order.is_get
     ? new Inspector(order, scans, filters, sees_every_response)
-    : new HeaderInspector(order.place)
+    : new HeaderInspector(order)
 }
 
 class Inspector implements ResponseInspector {
@@ -114,6 +116,7 @@ class Inspector implements ResponseInspector {
     // Judged as it goes out: what is taken out of a value first may have hidden where it leads.
     const judged = judgeHeaders(this.#redacted(headers), place)
     if (judged.kind === 'deny') return judged
+    if (judged.left_out.length > 0) this.#order.onLeftOut(judged.left_out)
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding

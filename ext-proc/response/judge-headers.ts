@@ -1,10 +1,12 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from '../verdict/denial.ts'
-import { challengeTargets, linkTargets, refreshTargets } from './header-references.ts'
+import { headerOf } from '../verdict/response-inspector.ts'
+import { challengeTargets, linkTargets, readLinks, refreshTargets } from './header-references.ts'
 import {
   type CallPlace,
   gatewayPrefix,
   judgeFollowed,
+  judgeNext,
   judgeUntouched,
   type RefusedReference,
 } from './judge-reference.ts'
@@ -12,15 +14,24 @@ import { redirectRefused } from './redirect-refused.ts'
 import { scopeCookie } from './scope-cookie.ts'
 
 export type JudgedHeaders =
-  | { readonly kind: 'pass'; readonly headers: readonly Header[] }
+  | {
+      readonly kind: 'pass'
+      readonly headers: readonly Header[]
+      /** The names of headers that led to another integration, and are not among `headers`. */
+      readonly left_out: readonly string[]
+    }
   | { readonly kind: 'deny'; readonly denial: Denial }
 
 /** What becomes of one header: its value, null where it is dropped, or why the response is refused. */
-type Judged = { readonly value: string | null } | { readonly refused: RefusedHeader }
+type Judged =
+  | { readonly value: string | null; readonly is_left_out?: true }
+  | { readonly refused: RefusedHeader }
 type RefusedHeader = RefusedReference | 'repeated' | 'too_many'
 
 /** More references than any API sends in all headers of a response that hold several; each costs some 50 µs. */
-const LINKS_LIMIT = 256
+const LINKS_LIMIT = 64
+/** Of one header with references. */
+const REFERENCES_LENGTH_LIMIT = 8_192
 
 /**
  * All APIs share the gateway's origin, so none may lead a client to another of them, or set a cookie for it. Returns
@@ -29,6 +40,8 @@ const LINKS_LIMIT = 256
 export function judgeHeaders(headers: readonly Header[], place: CallPlace): JudgedHeaders {
   const first = headers.find(({ name }) => name === 'location')
   const kept: Header[] = []
+  const left_out: string[] = []
+  const isSafe = followsByGet(headerOf(headers, ':status') ?? '', place.method)
   let isChanged = false
   let links = 0
   for (const header of headers) {
@@ -41,23 +54,31 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
     const judged =
       name === 'location' && value !== first?.value
         ? { refused: 'repeated' as const }
-        : judgeHeader(header, targets, place)
+        : judgeHeader(header, targets, place, isSafe)
     if ('refused' in judged)
       return { kind: 'deny', denial: redirectRefused(name, value, judged.refused, place.base_url) }
     if (judged.value === value) kept.push(header)
     else {
       isChanged = true
       if (judged.value !== null) kept.push({ name, value: judged.value })
+      else if (judged.is_left_out) left_out.push(name)
     }
   }
-  return { kind: 'pass', headers: isChanged ? kept : headers }
+  return { kind: 'pass', headers: isChanged ? kept : headers, left_out }
 }
 
 const NO_TARGETS: readonly string[] = []
+const HOLDS_SEVERAL: ReadonlySet<string> = new Set([
+  'link',
+  'www-authenticate',
+  'proxy-authenticate',
+  'refresh',
+])
 const TOO_MANY: Judged = { refused: 'too_many' }
 
 /** The references of a header that may hold several; null where they are too many. */
 function targetsIn({ name, value }: Header, limit: number): readonly string[] | null {
+  if (value.length > REFERENCES_LENGTH_LIMIT && HOLDS_SEVERAL.has(name)) return null
   switch (name) {
     case 'link':
       return linkTargets(value, limit)
@@ -76,10 +97,11 @@ function judgeHeader(
   { name, value }: Header,
   targets: readonly string[] | null,
   place: CallPlace,
+  isSafe: boolean,
 ): Judged {
   switch (name) {
     case 'location': {
-      const judged = judgeFollowed(value, place)
+      const judged = judgeFollowed(value, place, isSafe)
       return judged.kind === 'pass' ? { value: judged.text } : { refused: judged.reason }
     }
     case 'content-location':
@@ -87,11 +109,13 @@ function judgeHeader(
     case 'azure-asyncoperation':
     case 'x-goog-upload-url':
     case 'x-goog-upload-control-url':
+      return next(value, place)
     case 'odata-entityid':
     case 'x-storage-url':
       return untouched(value, [value], place)
-    case 'refresh':
     case 'link':
+      return targets === null ? TOO_MANY : link(value, targets, place)
+    case 'refresh':
       return targets === null ? TOO_MANY : untouched(value, targets, place)
     case 'www-authenticate':
     case 'proxy-authenticate':
@@ -105,9 +129,49 @@ function judgeHeader(
     case LOOK_HEADER:
       return { value: null }
     default:
-      return { value }
+      return place.integration.integration.rewrite_headers?.includes(name) === true
+        ? next(value, place)
+        : { value }
   }
 }
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Whether every client follows such a redirect by GET or HEAD. Of 301 and 302 many repeat all methods but POST. */
+const followsByGet = (status: string, method: string): boolean =>
+  SAFE_METHODS.has(method) ||
+  status === '303' ||
+  (method === 'POST' && (status === '301' || status === '302'))
+
+const LEFT_OUT: Judged = { value: null, is_left_out: true }
+
+/** The URL of a next call. */
+function next(value: string, place: CallPlace): Judged {
+  const judged = judgeNext(value, place)
+  if ('refused' in judged) return judged
+  return judged.text === null ? LEFT_OUT : { value: judged.text }
+}
+
+/** Clients follow links to other pages; all other relations are only named. */
+function link(value: string, references: readonly string[], place: CallPlace): Judged {
+  if (place.is_proxied || !PAGE.test(value)) return untouched(value, references, place)
+  const all = untouched(value, references, place)
+  if ('refused' in all && all.refused !== 'other_integration') return all
+  const members = readLinks(value)
+  // Clients would differ in what they follow.
+  if (members === null) return LEFT_OUT
+  const kept: string[] = []
+  for (const { target, parameters, isPage } of members) {
+    const judged = isPage ? judgeNext(target, place) : untouched(target, [target], place)
+    if ('refused' in judged) return judged
+    const text = 'text' in judged ? judged.text : target
+    if (text === null) return LEFT_OUT
+    kept.push(`<${text}>${parameters}`)
+  }
+  return { value: kept.join(', ') }
+}
+
+const PAGE = /\b(?:next|prev|previous|first|last)\b/i
 
 function untouched(value: string, references: readonly string[], place: CallPlace): Judged {
   for (const reference of references) {

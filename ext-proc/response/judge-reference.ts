@@ -1,10 +1,15 @@
+import { isListedBy } from '../../core/policy/also-hosts.ts'
+import type {
+  CompiledIntegration,
+  IntegrationTable,
+} from '../../core/policy/compile-integrations.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
-import type { IntegrationTable } from '../../core/policy/compile-integrations.ts'
 import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
 import {
   type CalledNames,
   type GatewayAddress,
   isGatewayAddress,
+  namesApi,
   sharesGatewayHost,
 } from './gateway-address.ts'
 import { hidesDotSegment } from './hides-dot-segment.ts'
@@ -15,15 +20,16 @@ import { escapeBytes, readReference } from './read-reference.ts'
 export interface CallPlace {
   readonly target: Target
   readonly base_url: string
-  /** The integrations of the API's origin; null if there is no other than that of `base_url`. */
-  readonly siblings: IntegrationTable | null
-  /**
-   * The caller addresses the API itself, through the forward proxy: what leads to any integration comes back to the gateway, and
-   * nothing is rewritten. `siblings` are then all integrations of the organization.
-   */
+  readonly integration: CompiledIntegration
+  /** All integrations of the organization. */
+  readonly integrations: IntegrationTable
+  /** Whether the agent may GET a target of another integration. */
+  readonly mayGet: (target: Target, integration: CompiledIntegration) => boolean
+  /** The caller addresses the API itself, through the forward proxy, and nothing is rewritten. */
   readonly is_proxied: boolean
   /** Envoy's `:path`, as the caller wrote it. */
   readonly path: string
+  readonly method: string
   readonly called: CalledNames
   readonly gateway: GatewayAddress
 }
@@ -41,16 +47,20 @@ export type RefusedReference =
   | 'target_path'
   | 'unreadable'
 
+/** Of a reference that clients follow by GET, if at all. */
+const IS_SAFE = true
+
 const refused = (reason: RefusedReference): JudgedReference => ({ kind: 'refused', reason })
 
 /**
  * A reference that clients follow: one to the same API is written as a path of the gateway below that API's, and one to
- * elsewhere so that every client reads the same host.
+ * elsewhere as a URL of the gateway, so that a client neither leaves it nor takes its key along.
+ * @param isSafe the client follows it by GET or HEAD
  */
-export function judgeFollowed(raw: string, place: CallPlace): JudgedReference {
+export function judgeFollowed(raw: string, place: CallPlace, isSafe: boolean): JudgedReference {
   if (raw.trim() === '') return { kind: 'pass', text: raw }
   if (place.is_proxied) {
-    const reason = judgeProxied(raw, place)
+    const reason = judgeProxied(raw, place, isSafe)
     return reason === null ? { kind: 'pass', text: raw } : refused(reason)
   }
   const reference = readReference(raw, baseOf(place.target))
@@ -62,14 +72,16 @@ export function judgeFollowed(raw: string, place: CallPlace): JudgedReference {
       return reason === null ? { kind: 'pass', text: reference.text } : refused(reason)
     }
     case 'same_api':
-      return belowApi(reference.url, place)
+      return belowApi(reference.url, place, isSafe)
     case 'elsewhere': {
-      const { url, text } = reference
+      const { url } = reference
       const reason = leadsBack(url, place)
       if (reason !== null) return refused(reason)
-      if (!sharesGatewayHost(url, place.called, place.target)) return { kind: 'pass', text }
-      // Clients would send the key there. The API itself may be at another port of the gateway's host.
-      return url.origin === place.target.origin ? belowApi(url, place) : refused('gateway_address')
+      // The API itself may be at another port of the gateway's host.
+      if (url.origin === place.target.origin) return belowApi(url, place, isSafe)
+      if (sharesGatewayHost(url, place.called, place.target)) return refused('gateway_address')
+      const aside = leadsAside(url, place, isSafe)
+      return aside === null ? belowGateway(url, place) : refused(aside)
     }
   }
 }
@@ -94,7 +106,7 @@ export function judgeEndpoint(raw: string, place: CallPlace): JudgedReference {
  */
 export function judgeUntouched(raw: string, place: CallPlace, depth = 0): RefusedReference | null {
   if (raw.trim() === '') return null
-  if (place.is_proxied) return judgeProxied(raw, place)
+  if (place.is_proxied) return judgeProxied(raw, place, IS_SAFE)
   const reference = readReference(raw, baseOf(place.target))
   switch (reference.kind) {
     case 'unreadable':
@@ -108,23 +120,45 @@ export function judgeUntouched(raw: string, place: CallPlace, depth = 0): Refuse
     case 'same_api':
       return (
         leadsBack(reference.url, place) ??
-        leadsAside(reference.url.pathname, place) ??
+        leadsAside(reference.url, place) ??
         leadsBackFromGateway(raw, place)
       )
   }
 }
 
 /**
- * A reference in a response to a caller of the forward proxy. One to another integration would be called with its credential,
- * which the API must not bring about (threat model, rule 29); any other is decided when it is called.
+ * The URL of a next call, such as the next page: an absolute one is written as a URL of the gateway. One to another integration
+ * is left out, since the API must not bring about calls with that one's credential.
+ * @returns the text to send, null to leave it out, or why the response is refused
  */
-function judgeProxied(raw: string, place: CallPlace): RefusedReference | null {
+export function judgeNext(
+  raw: string,
+  place: CallPlace,
+): { readonly text: string | null } | { readonly refused: RefusedReference } {
+  const reason = judgeUntouched(raw, place)
+  if (reason === 'other_integration') return { text: null }
+  if (reason !== null) return { refused: reason }
+  if (place.is_proxied || raw.trim() === '') return { text: raw }
+  const reference = readReference(raw, baseOf(place.target))
+  if (reference.kind !== 'elsewhere') return { text: raw }
+  const { url } = reference
+  if (leadsAside(url, place) !== null) return { text: null }
+  const below = belowGateway(url, place)
+  return below.kind === 'pass' ? { text: below.text } : { refused: below.reason }
+}
+
+/**
+ * A reference in a response to a caller of the forward proxy. One to another integration would be called with its credential,
+ * which the API must not bring about (threat model, rule 29), except by a GET that a scope of the agent allows; any other is
+ * decided when it is called.
+ */
+function judgeProxied(raw: string, place: CallPlace, isSafe: boolean): RefusedReference | null {
   const reference = readReference(raw, baseOf(place.target))
   if (reference.kind === 'unreadable') return 'unreadable'
   if (reference.kind === 'other_scheme') return null
   const { url } = reference
   if (isGatewayAddress(url, place.called, place.gateway, place.target)) return 'gateway_address'
-  return leadsAside(url.pathname, place, url.origin)
+  return leadsAside(url, place, isSafe)
 }
 
 /** Schemes before a scheme that are looked behind; a URN has more, and clients do not follow those. */
@@ -144,7 +178,8 @@ function leadsBackFromGateway(raw: string, place: CallPlace): RefusedReference |
   const seen = new URL(raw, `http://gateway.invalid${escapeBytes(place.path)}`).pathname
   const own = new URL(`http://gateway.invalid${gatewayPrefix(place)}`).pathname
   if (seen === own) return null
-  if (seen.startsWith(`${own}/`)) return leadsAside(seen.slice(own.length), place)
+  if (seen.startsWith(`${own}/`))
+    return leadsAside(new URL(place.target.origin + seen.slice(own.length)), place)
   return isTargetPath(seen) ? 'target_path' : null
 }
 
@@ -153,25 +188,44 @@ function leadsBack(url: URL, { called, gateway, target }: CallPlace): RefusedRef
   return isTargetPath(url.pathname) ? 'target_path' : null
 }
 
-/** Whether a path of the API's origin leads out of it, or to another integration and so to its credential. */
-function leadsAside(
-  path: string,
-  { siblings, target, base_url }: CallPlace,
-  origin: string = target.origin,
-): RefusedReference | null {
-  if (hidesDotSegment(path)) return 'target_path'
-  if (siblings === null) return null
-  const parsed = parseTarget(`/${origin}${path}`)
+/**
+ * Whether a URL leads to another integration and so to its credential. Allowed are the hosts that the answering integration lists,
+ * and a GET that a scope of the agent allows.
+ * @param isSafe the client follows it by GET or HEAD
+ */
+function leadsAside(url: URL, place: CallPlace, isSafe = false): RefusedReference | null {
+  const { integrations, base_url, target, mayGet } = place
+  const isHere = url.origin === target.origin
+  if ((isHere || place.is_proxied) && hidesDotSegment(url.pathname)) return 'target_path'
+  const parsed = parseTarget(`/${url.origin}${url.pathname}${url.search}`)
   // The gateway refuses the call.
   if (!parsed.ok) return null
-  const { integration, is_ambiguous } = matchIntegration(siblings, parsed.target)
-  const isOther = integration !== null && integration.base.base_url !== base_url
-  return isOther || is_ambiguous ? 'other_integration' : null
+  const { integration, is_ambiguous } = matchIntegration(integrations, parsed.target)
+  if (is_ambiguous) return 'other_integration'
+  if (integration === null || integration.base.base_url === base_url) return null
+  if (isListedBy(integration, place.integration)) return null
+  return isSafe && mayGet(parsed.target, integration) ? null : 'other_integration'
+}
+
+/** A URL of another origin, written as one of the gateway. */
+const belowGateway = (url: URL, place: CallPlace): JudgedReference =>
+  url.username === '' && url.password === ''
+    ? { kind: 'pass', text: `${proxyUrlOf(place)}/${url.href}` }
+    : refused('unreadable')
+
+const PLAIN_NAME = /^(?:[a-z\d._-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/** How the caller reaches the gateway; empty if that is not known, as where a client sends the API's own name as `Host`. */
+function proxyUrlOf({ gateway, called, target }: CallPlace): string {
+  if (gateway.proxy_url !== null) return gateway.proxy_url
+  const { scheme, authority } = called
+  if (!PLAIN_NAME.test(authority)) return ''
+  return namesApi(authority, target) ? '' : `${scheme}://${authority}`
 }
 
 /** A URL of the API's origin, written as a path of the gateway. */
-function belowApi(url: URL, place: CallPlace): JudgedReference {
-  const reason = isTargetPath(url.pathname) ? 'target_path' : leadsAside(url.pathname, place)
+function belowApi(url: URL, place: CallPlace, isSafe = false): JudgedReference {
+  const reason = isTargetPath(url.pathname) ? 'target_path' : leadsAside(url, place, isSafe)
   if (reason !== null) return refused(reason)
   return { kind: 'pass', text: `${gatewayPrefix(place)}${url.pathname}${url.search}${url.hash}` }
 }

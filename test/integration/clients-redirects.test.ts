@@ -12,7 +12,7 @@ import {
   startRedirectApis,
 } from '../kit/start-redirect-apis.ts'
 
-// Redirects and cookies with the clients that npm can install; test/witness/redirects.ts has those of other languages.
+// Redirects and cookies with the clients that npm can install.
 
 interface FollowRedirects {
   readonly http: {

@@ -493,6 +493,69 @@ test('cookies and references of the API are the client’s own', async () => {
   by.destroy()
 })
 
+test('hosts that an integration lists are open to the agents of its scopes, by both ways and without a credential', async () => {
+  const { host: listed, origin: downloads } = new URL(origin('downloads'))
+  const own = await operator.makeAccess(`${to}/listing`, {
+    rules: [{ methods: ['*'], paths: ['/allowed/**'] }],
+    integration: { also_hosts: [{ host: listed, paths: ['/echo', '/files/**', '/script/**'] }] },
+  })
+  const stranger = await operator.makeAccess(`${origin('payments')}/of-a-stranger`)
+  const by = client.agent({ key: own.agent.api_key })
+  const byStranger = client.agent({ key: stranger.agent.api_key })
+  const { scripted } = await import('../kit/test-upstream/plain-routes.ts')
+  const script = {
+    status: 307,
+    headers: [['location', `${downloads}/echo?a=1`]],
+    pieces: [2],
+    is_chunked: false,
+  } as const
+  const rules = [{ methods: ['*'], paths: ['/**'] }]
+  await operator.send('PATCH', `/admin/scopes/${own.scope_id}`, { rules })
+  for (const isProxied of [true, false]) {
+    const send = (url: string, more: object = {}, access = own): Promise<HttpAnswer> => {
+      const { origin: at, pathname, search } = new URL(url)
+      return isProxied
+        ? call({
+            to: at,
+            path: pathname + search,
+            connections: access === own ? by : byStranger,
+            ...more,
+          })
+        : call({ to: stack.proxyUrl, path: `/${url}`, headers: access.headers, ...more })
+    }
+    const redirect = await send(`${to}/listing${scripted(script)}`, { method: 'PUT' })
+    assert.equal(redirect.status, 307)
+    const location = redirect.header('location') ?? ''
+    assert.equal(
+      location,
+      isProxied ? `${downloads}/echo?a=1` : `${stack.proxyUrl}/${downloads}/echo?a=1`,
+    )
+    const sent = api.mark()
+    const answer = await send(`${downloads}/echo?a=1`)
+    assert.equal(answer.status, 200)
+    const [received, ...more] = sent()
+    assert.equal(more.length, 0)
+    assert.equal(received?.host, listed)
+    for (const secret of [STORED_CREDENTIAL, own.agent.api_key])
+      assert.ok(!JSON.stringify(received.headers).includes(secret))
+    const refusals: readonly (readonly [string, object, typeof own, number, string])[] = [
+      [`${downloads}/echo`, { method: 'POST' }, own, 403, 'permission_denied'],
+      [`${downloads}/other`, {}, own, 403, 'permission_denied'],
+      [`${downloads}/echo`, {}, stranger, 403, 'permission_denied'],
+      [downloads.replace(/:\d+$/, ':1'), {}, own, 404, 'integration_not_found'],
+      [`${downloads.replace('https:', 'http:')}/echo`, {}, own, 404, 'integration_not_found'],
+    ]
+    const nothing = api.mark()
+    for (const [url, how, who, status, error] of refusals)
+      if (isProxied === false || !url.endsWith(':1'))
+        if (!(isProxied && url.startsWith('http:')))
+          assertRefusal(await send(url, how, who), status, error)
+    assert.equal(nothing().length, 0)
+  }
+  by.destroy()
+  byStranger.destroy()
+})
+
 test('a host that is passed through is unread, and logged with bytes', async () => {
   const blind = origin('blind')
   const { hostname: name, host: authority } = new URL(blind)

@@ -152,28 +152,44 @@ test('a relative redirect leads to the same API, and works', async () => {
   }
 })
 
-test('a redirect to another integration of the same origin, and so to its credential, is refused', async () => {
+test('a redirect to another integration passes where a scope allows the GET that follows; its links are left out', async () => {
   const other = await stack.operator.makeIntegration(`${raw.origin}/v1/neighbour`, {
     auth: { type: 'bearer', token: 'stored-for-the-neighbour' },
   })
-  await stack.operator.makeScope(open.agent.agent_id, other.integration_id)
-  for (const lines of [
-    ['Location: /v1/neighbour/x'],
-    ['Location: neighbour/x'],
-    [`Location: ${raw.origin}/v1/Neighbour/x`],
-    ['Link: </v1/neighbour/x>; rel=next'],
-    ['Content-Location: neighbour/x'],
-  ]) {
-    const answer = await answeredWith(307, lines)
+  const redirects = [
+    'Location: /v1/neighbour/x',
+    'Location: neighbour/x',
+    `Location: ${raw.origin}/v1/neighbour/x`,
+  ]
+  for (const line of [...redirects, `Location: ${raw.origin}/v1/Neighbour/x`]) {
+    const answer = await answeredWith(307, [line])
     assertRefusal(answer, 502, 'redirect_refused', { reason: 'other_integration' })
+  }
+  for (const line of ['Link: </v1/neighbour/x>; rel=next', 'Content-Location: neighbour/x']) {
+    const answer = await answeredWith(200, [line])
+    assert.equal(answer.status, 200)
+    const [name = ''] = line.toLowerCase().split(':')
+    assert.equal(answer.header(name), undefined)
+    const entry = await until('the entry says so', async () => {
+      const id = answer.header('x-agw-request-id')
+      const { data } = await stack.operator.send('GET', `/admin/activity?request_id=${id}`)
+      return data[0]
+    })
+    assert.deepEqual(entry.data.headers_left_out, [name])
+  }
+  await stack.operator.makeScope(open.agent.agent_id, other.integration_id)
+  for (const line of redirects) {
+    const answer = await answeredWith(307, [line])
+    assert.equal(answer.header('location'), `/${raw.origin}/v1/neighbour/x`)
+    const refusedPut = await answeredWith(307, [line], { method: 'PUT' })
+    assertRefusal(refusedPut, 502, 'redirect_refused', { reason: 'other_integration' })
   }
   const passed = await answeredWith(307, ['Location: /v1/neighbourhood'])
   assert.equal(passed.header('location'), `/${raw.origin}/v1/neighbourhood`)
 })
 
-test('an absolute redirect elsewhere and references of the API pass as they are', async () => {
+test('URLs that a client follows become URLs of the gateway; other references pass as they are', async () => {
   const lines = [
-    'Location: https://elsewhere.test/x?y#z',
     'Content-Location: /v1/7.json',
     'Link: </v1/2>; rel="next"',
     'Link: <https://elsewhere.test/>; rel="help"',
@@ -190,6 +206,19 @@ test('an absolute redirect elsewhere and references of the API pass as they are'
     )
   }
   assert.equal(answer.header('x-agw-look'), undefined)
+  const next = `${raw.origin}/v1/2?page=2`
+  const followed = await answeredWith(201, [
+    'Location: https://elsewhere.test/x?y#z',
+    `Link: <${next}>; rel="next", <https://elsewhere.test/>; rel="help"`,
+    `X-Goog-Upload-URL: ${next}`,
+  ])
+  const below = (url: string): string => `${stack.proxyUrl}/${url}`
+  assert.equal(followed.header('location'), below('https://elsewhere.test/x?y#z'))
+  assert.equal(
+    followed.header('link'),
+    `<${below(next)}>; rel="next", <https://elsewhere.test/>; rel="help"`,
+  )
+  assert.equal(followed.header('x-goog-upload-url'), below(next))
 })
 
 test('headers that act on the whole origin are dropped, in headers and trailers', async () => {

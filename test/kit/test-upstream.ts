@@ -27,6 +27,8 @@ export const TEST_UPSTREAM_HOSTS = {
   mcp: 'mcp.test',
   git: 'git.test',
   other: 'other.test',
+  /** Listed by integrations of other hosts; no integration has it. */
+  downloads: 'downloads.test',
   /** The forward proxy passes it through unread. */
   blind: 'blind.test',
 } as const

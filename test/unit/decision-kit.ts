@@ -258,7 +258,7 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
       max_body_bytes: change.max_body_bytes ?? 1000,
       verdict_secret: 'the verdict secret',
       echo_origin: null,
-      gateway: { hosts: ['127.0.0.1'], ports: [8080] },
+      gateway: { hosts: ['127.0.0.1'], ports: [8080], proxy_url: null },
     },
     installation: () => change.installation ?? 'here',
   }

@@ -1,24 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseTarget } from '../../core/policy/parse-target.ts'
 import { EndpointFilter } from '../../ext-proc/response/endpoint-filter.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
+import { aPlace } from './place-kit.ts'
 
 const PATH = '/https://api.example.com/v1/sse?session=1'
 
-function placeOf(path = PATH): CallPlace {
-  const parsed = parseTarget(path)
-  assert.ok(parsed.ok, path)
-  return {
-    target: parsed.target,
-    base_url: `${parsed.target.origin}/v1`,
-    is_proxied: false,
-    siblings: null,
-    path,
-    called: { authority: 'gw.test:8080', forwarded_host: null },
-    gateway: { hosts: ['127.0.0.1'], ports: [8080, 8081] },
-  }
-}
+const placeOf = (path = PATH): CallPlace => aPlace(path)
 
 const bytes = (text: string): Buffer =>
   /^[\0-\xff]*$/.test(text) ? Buffer.from(text, 'latin1') : Buffer.from(text)

@@ -5,18 +5,16 @@ import type { PooledResult, ScanPool } from '../../core/inspection/scan-pool.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
-import { parseTarget } from '../../core/policy/parse-target.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
 import type { ScanResult } from '../../core/scanner/scan-request.ts'
 import { Secret } from '../../core/secret.ts'
 import { type InspectionOrder, inspectResponse } from '../../ext-proc/response/inspect-response.ts'
 import type { BodyVerdict, ResponseInspector } from '../../ext-proc/verdict/response-inspector.ts'
 import { found } from './decision-kit.ts'
+import { aPlace } from './place-kit.ts'
 import { aScope } from './policy-kit.ts'
 
 const PATH = '/https://api.example.com/v1/things'
-const target = parseTarget(PATH)
-assert.ok(target.ok)
 const LIMIT_BYTES = 100_000
 const SEARCH_ONLY = { allow: ['search'], deny: [] }
 const SCANS = { ...SCOPE_DEFAULTS.injection_detection, scan_responses: true }
@@ -61,17 +59,12 @@ function anInspector(looks: Looks) {
   }
   const { over_limit = 'refuse' } = looks
   const scope = aScope({ mcp_tools: SEARCH_ONLY, injection_detection, over_limit })
-  assert.ok(target.ok)
   const order: InspectionOrder = {
-    place: {
-      target: target.target,
-      base_url: 'https://api.example.com/v1',
-      is_proxied: false,
-      siblings: null,
-      path: PATH,
-      called: { authority: 'gateway.example.com', forwarded_host: null },
-      gateway: { hosts: ['127.0.0.1'], ports: [8080] },
-    },
+    place: aPlace(PATH, undefined, {
+      called: { authority: 'gateway.example.com', scheme: 'http', forwarded_host: null },
+      gateway: { hosts: ['127.0.0.1'], ports: [8080], proxy_url: null },
+    }),
+    onLeftOut: () => undefined,
     settings: mergeSettings([scope]),
     pool: pool as ScanPool,
     limit_bytes: LIMIT_BYTES,

@@ -8,17 +8,17 @@ import {
 } from '../../core/policy/compile-integrations.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
-import { siblingsOf } from '../../core/policy/siblings-of.ts'
+import { matchIntegration } from '../../core/policy/match-integration.ts'
 import type { GatewayAddress } from '../../ext-proc/response/gateway-address.ts'
 import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
 import { repetitions } from '../kit/repetitions.ts'
+import { aPlace, GATEWAY } from './place-kit.ts'
 import { anIntegration } from './policy-kit.ts'
 
-const GATEWAY: GatewayAddress = { hosts: ['127.0.0.1'], ports: [8080, 8081] }
 const PATH = '/https://api.example.com/v1/things/7?page=2'
 
-interface Called {
+interface Called extends Partial<Pick<CallPlace, 'is_proxied' | 'mayGet' | 'method'>> {
   readonly path?: string
   readonly authority?: string
   readonly forwarded_host?: string
@@ -27,29 +27,23 @@ interface Called {
   readonly base_urls?: readonly string[]
 }
 
-/** Of an organization that has integrations with these base URLs. */
-const integrations = (...base_urls: readonly string[]): IntegrationTable =>
-  compileIntegrations(base_urls.map((base_url) => anIntegration(base_url)))
-
-function placeOf({
+const placeOf = ({
   path = PATH,
   authority = 'gw.test:8080',
   forwarded_host,
   gateway = GATEWAY,
   base_urls = ['https://api.example.com/v1'],
-}: Called): CallPlace {
-  const parsed = parseTarget(path)
-  assert.ok(parsed.ok, path)
-  return {
-    target: parsed.target,
-    base_url: `${parsed.target.origin}/v1`,
-    is_proxied: false,
-    siblings: siblingsOf(integrations(...base_urls), parsed.target.origin),
+  ...more
+}: Called): CallPlace =>
+  aPlace(
     path,
-    called: { authority, forwarded_host: forwarded_host ?? null },
-    gateway,
-  }
-}
+    base_urls.map((base_url) => anIntegration(base_url)),
+    {
+      called: { authority, scheme: 'http', forwarded_host: forwarded_host ?? null },
+      gateway,
+      ...more,
+    },
+  )
 
 /** What becomes of a header: its value, or `refused: reason`. */
 function judged(name: string, value: string, called: Called = {}): string {
@@ -207,7 +201,10 @@ const HERE: readonly (readonly [string, Called?])[] = [
   ['http://127.0.0.1:9999/x', { authority: 'localhost:9999' }],
   ['http://[::1]:9999/x', { authority: '[::1]:9999' }],
   ['http://b\u00fccher.test:8080/x', { authority: 'xn--bcher-kva.test:8080' }],
-  ['http://gateway.internal:8080/x', { gateway: { hosts: ['gateway.internal'], ports: [8080] } }],
+  [
+    'http://gateway.internal:8080/x',
+    { gateway: { hosts: ['gateway.internal'], ports: [8080], proxy_url: null } },
+  ],
 ]
 
 for (const [value, called] of HERE)
@@ -222,7 +219,7 @@ for (const [value, called] of HERE)
   })
 
 test('bound to every address, the gateway knows those of its machine, and its name', () => {
-  const gateway = { hosts: ['0.0.0.0'], ports: [8080] }
+  const gateway = { hosts: ['0.0.0.0'], ports: [8080], proxy_url: null }
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   for (const { address, family } of addresses.filter(
     (one) => one.scopeid === undefined || one.scopeid === 0,
@@ -233,7 +230,7 @@ test('bound to every address, the gateway knows those of its machine, and its na
   assert.equal(judged('location', `http://${hostname()}:8080/x`, { gateway }), ADDRESS)
   assert.equal(
     judged('location', 'http://192.0.2.77:8080/x', { gateway }),
-    'http://192.0.2.77:8080/x',
+    'http://gw.test:8080/http://192.0.2.77:8080/x',
   )
 })
 
@@ -276,27 +273,141 @@ for (const [path, prefix] of [
   ['/https://b\xc3\xbccher.test/v1', '/https://xn--bcher-kva.test'],
 ] as const)
   test(`a relative redirect keeps the caller's spelling of the API: ${path}`, () => {
-    assert.equal(judged('location', '/next', { path }), `${prefix}/next`)
+    const parsed = parseTarget(path)
+    assert.ok(parsed.ok)
+    const base_urls = [parsed.target.origin]
+    assert.equal(judged('location', '/next', { path, base_urls }), `${prefix}/next`)
   })
 
+const GATEWAY_URL = 'http://gw.test:8080'
+
 for (const value of [
-  'https://api.example.com/v1/other',
   'https://elsewhere.test/x?next=/http://a.test#b',
   'http://127.0.0.1:9000/v1/other',
   'http://localhost:3000/callback?code=1',
   'http://[2001:db8::1]/x',
-  'https://elsewhere.test',
-  'HTTPS://Elsewhere.Test/x',
+  'https://elsewhere.test/',
   'https://web.archive.org/web/2020/https://example.com/',
+] as const)
+  test(`a URL elsewhere that a client follows becomes one of the gateway: ${value}`, () => {
+    const expected = `${GATEWAY_URL}/${value}`
+    assert.equal(judged('location', value), expected)
+    for (const name of ['content-location', 'operation-location', 'x-goog-upload-url'])
+      assert.equal(judged(name, value), expected)
+    const links = `<${value}>; rel="next", <https://a.test/>; rel=author, <${value}>; rel="last"`
+    assert.equal(
+      judged('link', links),
+      `<${expected}>; rel="next", <https://a.test/>; rel=author, <${expected}>; rel="last"`,
+    )
+    const gateway = { ...GATEWAY, proxy_url: 'https://public.test' }
+    assert.equal(judged('location', value, { gateway }), `https://public.test/${value}`)
+    // A client that names the API as Host: what it calls the gateway is not known.
+    assert.equal(judged('location', value, { authority: 'api.example.com' }), `/${value}`)
+  })
+
+for (const value of [
   'mailto:someone@example.com',
   'myapp://callback?code=1',
   'urn:uuid:1',
 ] as const)
-  test(`an absolute redirect elsewhere passes as it is: ${value}`, () => {
+  test(`a URL of another scheme passes as it is: ${value}`, () => {
     assert.equal(judged('location', value), value)
     assert.equal(judged('content-location', value), value)
     assert.equal(judged('link', `<${value}>; rel="next"`), `<${value}>; rel="next"`)
   })
+
+test('an absolute URL of the API itself leads through the gateway', () => {
+  const value = 'https://api.example.com/v1/things?page=3'
+  assert.equal(judged('location', value), `${API}/v1/things?page=3`)
+  assert.equal(judged('operation-location', value), `${GATEWAY_URL}/${value}`)
+  const next = '<https://api.example.com/v1/things?page=3>; rel="next"'
+  assert.equal(judged('link', next), `<${GATEWAY_URL}/${value}>; rel="next"`)
+  assert.equal(judged('x-next-page', value), value)
+  const rewrites = {
+    ...anIntegration('https://api.example.com/v1'),
+    rewrite_headers: ['x-next-page'],
+  }
+  const place = aPlace(PATH, [rewrites])
+  const result = judgeHeaders([{ name: 'x-next-page', value }], place)
+  assert.ok(result.kind === 'pass')
+  assert.equal(result.headers[0]?.value, `${GATEWAY_URL}/${value}`)
+})
+
+const OWN = anIntegration('https://api.example.com/v1')
+const OTHER = anIntegration('https://other.test')
+const LISTING = {
+  ...OWN,
+  also_hosts: [
+    { host: 'cdn.test', methods: ['GET'], paths: ['/**'], credential: false as const },
+    { host: '*.files.test', methods: ['GET'], paths: ['/**'], credential: false as const },
+  ],
+}
+
+test('a redirect to another integration passes where the client follows it by a GET that a scope allows', () => {
+  const value = 'https://other.test/x'
+  const rows: readonly (readonly [
+    status: string,
+    method: string,
+    mayGet: boolean,
+    passes: boolean,
+  ])[] = ['301', '302', '303', '307', '308'].flatMap((status) =>
+    ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].map((method) => {
+      const isPost = method === 'POST' && (status === '301' || status === '302')
+      return [
+        status,
+        method,
+        true,
+        isPost || status === '303' || /^(?:GET|HEAD)$/.test(method),
+      ] as const
+    }),
+  )
+  for (const [status, method, mayGet, passes] of [...rows, ['302', 'GET', false, false] as const])
+    for (const is_proxied of [false, true]) {
+      const place = aPlace(PATH, [OWN, OTHER], { method, is_proxied, mayGet: () => mayGet })
+      const headers = [
+        { name: ':status', value: status },
+        { name: 'location', value },
+      ]
+      const result = judgeHeaders(headers, place)
+      assert.equal(result.kind, passes ? 'pass' : 'deny', `${status} ${method} ${is_proxied}`)
+      if (result.kind === 'pass')
+        assert.equal(result.headers[1]?.value, is_proxied ? value : `${GATEWAY_URL}/${value}`)
+    }
+})
+
+test('a redirect to a host that the answering integration lists passes, whatever the method', () => {
+  for (const is_proxied of [false, true])
+    for (const [value, passes] of [
+      ['https://cdn.test/x', true],
+      ['https://a.files.test/x', true],
+      ['https://other.test/x', false],
+      ['https://listed.test/x', false],
+    ] as const) {
+      const foreign = {
+        ...OTHER,
+        also_hosts: [
+          { host: 'listed.test', methods: ['GET'], paths: ['/**'], credential: false as const },
+        ],
+      }
+      const place = aPlace(PATH, [LISTING, foreign], { is_proxied })
+      const headers = [
+        { name: ':status', value: '307' },
+        { name: 'location', value },
+      ]
+      assert.equal(judgeHeaders(headers, place).kind, passes ? 'pass' : 'deny', value)
+    }
+})
+
+test('the URL of a next call that leads to another integration is left out', () => {
+  const place = aPlace(PATH, [OWN, OTHER], { mayGet: () => true })
+  for (const [name, value] of [
+    ['link', '<https://other.test/x>; rel="next"'],
+    ['operation-location', 'https://other.test/x'],
+  ] as const) {
+    const result = judgeHeaders([{ name, value }], place)
+    assert.deepEqual(result, { kind: 'pass', headers: [], left_out: [name] })
+  }
+})
 
 for (const [value, expected] of [
   ['//elsewhere.test/x', 'https://elsewhere.test/x'],
@@ -306,7 +417,7 @@ for (const [value, expected] of [
   [' https://elsewhere.test/x ', 'https://elsewhere.test/x'],
   ['http://gw.test:8080\\@elsewhere.test/x', ADDRESS],
   ['http://elsewhere.test\\@gw.test:8080/x', 'http://elsewhere.test/@gw.test:8080/x'],
-  ['http://gw.test:8080@elsewhere.test/x', 'http://gw.test:8080@elsewhere.test/x'],
+  ['http://gw.test:8080@elsewhere.test/x', UNREADABLE],
   ['https://elsewhere.test/caf\xe9', 'https://elsewhere.test/caf%E9'],
   ['https://0x7f.1:9000/x', 'https://127.0.0.1:9000/x'],
   ['https://0127.0.0.1/x', 'https://87.0.0.1/x'],
@@ -314,7 +425,8 @@ for (const [value, expected] of [
   ['https://[0:0::7]/x', 'https://[::7]/x'],
 ] as const)
   test(`an absolute redirect that clients read in different ways goes out as one reads it: ${JSON.stringify(value)}`, () => {
-    assert.equal(judged('location', value), expected)
+    const isRefused = expected.startsWith('refused:')
+    assert.equal(judged('location', value), isRefused ? expected : `${GATEWAY_URL}/${expected}`)
   })
 
 for (const value of [
@@ -345,14 +457,13 @@ test('of several different redirects, in which clients differ, none goes out', (
   assert.equal(differing.kind === 'deny' && differing.denial.details['reason'], 'repeated')
   assert.equal(judgeHeaders(of('/a', '/http://other.test/'), place).kind, 'deny')
   const same = judgeHeaders(of('/a', '/a'), place)
-  assert.deepEqual(same, { kind: 'pass', headers: of(`${API}/a`, `${API}/a`) })
+  assert.deepEqual(same, { kind: 'pass', headers: of(`${API}/a`, `${API}/a`), left_out: [] })
 })
 
 for (const [name, value] of [
   ['content-location', '/v1/things/7.json'],
   ['content-location', 'things/7.en'],
   ['link', '</v1/things?page=3>; rel="next", <things?page=1>; rel="prev"'],
-  ['link', '<https://api.example.com/v1/things?page=3>; rel="next"'],
   ['link', '</style.css>; rel=preload; as=style, <//cdn.test/x.js>; rel=preload'],
   ['link', '<>; rel=self'],
   ['link', '<../8>; rel=next'],
@@ -445,8 +556,10 @@ test('whatever an API sends, a client that follows the redirect stays with the A
           assert.notEqual(`${seen.hostname}:${seen.port}`, 'gw.test:8080')
           return
         }
+        // The gateway decides a URL of another origin when it is called.
+        const isElsewhere = /^http:\/\/gw\.test:8080\/https?:\/\//.test(result)
         assert.ok(
-          seen.pathname === API || seen.pathname.startsWith(`${API}/`),
+          isElsewhere || seen.pathname === API || seen.pathname.startsWith(`${API}/`),
           `${value} -> ${result}`,
         )
       },
@@ -508,8 +621,8 @@ for (const value of [
   test(`a redirect to another integration of the same origin is refused: ${JSON.stringify(value)}`, () => {
     const called = { base_urls: NEIGHBOURS }
     assert.equal(judged('location', value, called), 'refused: other_integration')
-    assert.equal(judged('link', `<${value}>; rel=next`, called), 'refused: other_integration')
-    assert.equal(judged('content-location', value, called), 'refused: other_integration')
+    assert.equal(judged('link', `<${value}>; rel=next`, called), 'dropped')
+    assert.equal(judged('content-location', value, called), 'dropped')
   })
 
 for (const [value, expected] of [
@@ -517,9 +630,8 @@ for (const [value, expected] of [
   ['/v1/twofold', `${API}/v1/twofold`],
   ['/v2/two', `${API}/v2/two`],
   ['/', `${API}/`],
-  ['https://api.example.com/v1/two', 'https://api.example.com/v1/two'],
 ] as const)
-  test(`a redirect to the same integration, to none, or past the gateway passes: ${value}`, () => {
+  test(`a redirect to the same integration, to none, or of another host passes: ${value}`, () => {
     assert.equal(judged('location', value, { base_urls: NEIGHBOURS }), expected)
     const others = ['https://api.example.com', 'https://other.test/v1/two']
     const base_url = 'https://api.example.com/v1'
@@ -591,20 +703,24 @@ for (const [value, called] of [
 test("a redirect to the API itself at another port of the gateway's host leads through the gateway", () => {
   const path = '/http://127.0.0.1:9000/v1/x'
   const authority = '127.0.0.1:8080'
+  const one = 'http://127.0.0.1:9000/v1'
   assert.equal(
-    judged('location', 'http://127.0.0.1:9000/y?z', { path, authority }),
+    judged('location', 'http://127.0.0.1:9000/y?z', { path, authority, base_urls: [one] }),
     '/http://127.0.0.1:9000/y?z',
   )
-  assert.equal(judged('location', 'http://127.0.0.1:9001/y', { path, authority }), ADDRESS)
-  const base_urls = ['http://127.0.0.1:9000/v1', 'http://127.0.0.1:9000/two']
+  assert.equal(
+    judged('location', 'http://127.0.0.1:9001/y', { path, authority, base_urls: [one] }),
+    ADDRESS,
+  )
+  const base_urls = [one, 'http://127.0.0.1:9000/two']
   assert.equal(
     judged('location', 'http://127.0.0.1:9000/two', { path, authority, base_urls }),
     'refused: other_integration',
   )
   // A client that names the API as Host.
   const named = { authority: 'api.example.com' }
-  assert.equal(judged('location', 'https://api.example.com/x', named), 'https://api.example.com/x')
-  assert.equal(judged('location', 'https://not-gw.test/x'), 'https://not-gw.test/x')
+  assert.equal(judged('location', 'https://api.example.com/x', named), `${API}/x`)
+  assert.equal(judged('location', 'https://not-gw.test/x'), `${GATEWAY_URL}/https://not-gw.test/x`)
 })
 
 /** Java drops `url:` from a URL, and others a scheme that they do not know. */

@@ -5,7 +5,14 @@ import type { CredentialType, Integration, Page } from '../api-types.ts'
 import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { CheckField, NameField, SelectField, TextField } from '../parts/fields.tsx'
+import {
+  CheckField,
+  linesOf,
+  NameField,
+  SelectField,
+  TextArea,
+  TextField,
+} from '../parts/fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
 import { PagedTable } from '../parts/table.tsx'
@@ -145,12 +152,14 @@ function IntegrationForm({
   })
   const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
+  const [hosts, setHosts] = useState(hostLines(of))
   const [upstream, setUpstream] = useState(upstreamOf(of))
   const save = useAction(() => {
     const body = {
       name,
       base_url,
       ...options,
+      also_hosts: givenHosts(hosts, of),
       upstream: givenUpstream(upstream),
       ...(auth === null ? {} : { auth: givenAuth(types, auth) }),
     }
@@ -188,11 +197,29 @@ function IntegrationForm({
       />
       {of !== null && <ReplaceField of={of} isReplaced={auth !== null} onAuth={setAuth} />}
       {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
+      <HostsField hosts={hosts} onHosts={setHosts} />
       <OptionFields options={options} onOptions={setOptions} />
       <UpstreamFields upstream={upstream} onUpstream={setUpstream} />
     </DialogForm>
   )
 }
+
+const hostLines = (of: Integration | null): string =>
+  (of?.also_hosts ?? []).map(({ host }) => host).join('\n')
+
+/** An entry that stays keeps its methods and paths. */
+const givenHosts = (lines: string, of: Integration | null): readonly object[] =>
+  linesOf(lines).map((host) => of?.also_hosts.find((entry) => entry.host === host) ?? { host })
+
+const HostsField = ({ hosts, onHosts }: { hosts: string; onHosts: (hosts: string) => void }) => (
+  <TextArea
+    label="Further hosts of this API"
+    member="/also_hosts"
+    hint="One per line, such as codeload.github.com or *.example.com: downloads, redirects. Read only, without the credential."
+    value={hosts}
+    onValue={onHosts}
+  />
+)
 
 /** What is filled in can still be changed; the credential is the operator's own. */
 function PresetField({ onPreset }: { onPreset: (preset: ApiPreset) => void }) {

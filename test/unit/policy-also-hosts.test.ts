@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkAlsoHosts } from '../../admin/integrations/check-also-hosts.ts'
+import type { AlsoHost } from '../../core/model.ts'
+import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
+import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import { coverTarget } from '../../core/policy/cover-target.ts'
+import { decideScope } from '../../core/policy/decide-scope.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import { anIntegration, aScope } from './policy-kit.ts'
+
+const listing = (host: string, more: Partial<AlsoHost> = {}): AlsoHost => ({
+  host,
+  methods: ['GET'],
+  paths: ['/**'],
+  credential: false,
+  ...more,
+})
+const TABLE = compileIntegrations([
+  anIntegration('https://git.test', {
+    integration_id: 'int_a',
+    auth: { type: 'basic', username: 'sealed', password: 'sealed' },
+    also_hosts: [
+      listing('codeload.test', { paths: ['/*/tar.gz/**'] }),
+      listing('*.files.test'),
+      listing('port.test:8443'),
+      listing('own.test'),
+    ],
+  }),
+  anIntegration('https://own.test:444/v1', { integration_id: 'int_b' }),
+  anIntegration('https://api.test', {
+    integration_id: 'int_c',
+    also_hosts: [listing('codeload.test', { methods: ['GET', 'PUT'] })],
+  }),
+])
+
+/** What an agent with these scopes gets: why not, or the settings that apply. */
+function answer(url: string, method = 'GET', scopes = SCOPES): string {
+  const parsed = parseTarget(`/${url}`)
+  assert.ok(parsed.ok)
+  const covered = coverTarget(TABLE, parsed.target)
+  if (covered.kind === 'refused') return covered.reason
+  const { integration } = covered
+  const asked = { method, target: parsed.target, integration }
+  const decision = decideScope(compileScopes(scopes), TABLE, asked)
+  if (decision.kind === 'denied') return decision.reason
+  assert.equal(integration.integration.auth.type, integration.listing === null ? 'basic' : 'none')
+  const { scope_ids, rate } = decision.settings
+  return `${scope_ids.join()} ${String(rate.requests_per_minute)}`
+}
+
+const limit = (requests_per_minute: number) => ({
+  rate_limiting: { ...aScope().rate_limiting, requests_per_minute },
+})
+const NARROW = [{ methods: ['GET'], paths: ['/only'] }]
+const SCOPES = [
+  aScope({ name: '1', integration_id: 'int_a', rules: NARROW, ...limit(9) }),
+  aScope({ name: '2', integration_id: 'int_c', rules: NARROW, ...limit(7) }),
+]
+
+test('a listed host is governed by the scopes for the integrations that list it, with the rules of the entry', () => {
+  const [first] = SCOPES
+  assert.ok(first !== undefined)
+  const rows: readonly (readonly [string, string, string, typeof SCOPES?])[] = [
+    ['https://codeload.test/o/tar.gz/v1', 'GET', 'scp_1,scp_2 7'],
+    ['https://codeload.test/o/tar.gz/v1', 'PUT', 'scp_2 7'],
+    ['https://codeload.test/other', 'GET', 'scp_2 7'],
+    ['https://codeload.test/o/tar.gz/v1', 'DELETE', 'method_not_allowed'],
+    ['https://codeload.test/other', 'GET', 'path_not_allowed', [first]],
+    ['https://codeload.test/o/tar.gz/v1', 'GET', 'scp_1 9', [first]],
+    ['https://codeload.test/o/tar.gz/v1', 'GET', 'no_scope', []],
+    ['https://a.files.test/x', 'GET', 'scp_1 9'],
+    ['https://A.Files.Test./x', 'GET', 'scp_1 9'],
+    ['https://port.test:8443/x', 'GET', 'scp_1 9'],
+    ['https://files.test/x', 'GET', 'integration_not_found'],
+    ['https://a.b.files.test/x', 'GET', 'integration_not_found'],
+    ['https://a.files.test:444/x', 'GET', 'integration_not_found'],
+    ['http://a.files.test/x', 'GET', 'integration_not_found'],
+    ['https://port.test/x', 'GET', 'integration_not_found'],
+    ['https://codeload.test:8443/x', 'GET', 'integration_not_found'],
+    // The host of an integration is never a listed one, whatever port.
+    ['https://own.test/x', 'GET', 'integration_not_found'],
+    ['https://git.test/only', 'GET', 'scp_1 9'],
+  ]
+  for (const [url, method, expected, scopes] of rows)
+    assert.equal(answer(url, method, scopes), expected, `${method} ${url}`)
+})
+
+test('a listed host is a name that nobody else can register below', () => {
+  const message = (host: string): string | null =>
+    checkAlsoHosts({ also_hosts: [listing(host)] })[0]?.message ?? null
+  for (const host of [
+    'codeload.github.com',
+    '*.githubusercontent.com',
+    'x.test:8443',
+    'xn--bcher-kva.test',
+  ])
+    assert.equal(message(host), null, host)
+  for (const host of [
+    '*.com',
+    '*.co.uk',
+    '*.test',
+    '*',
+    '*.*.example.com',
+    'a.*.example.com',
+    '*example.com',
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    'Example.com',
+    'example.com.',
+    'example.com:443',
+    'example.com:99999',
+    '*.example.com:8443',
+    'https://example.com',
+    'user@example.com',
+    'example.com/x',
+    'b\u00fccher.test',
+  ])
+    assert.notEqual(message(host), null, host)
+  const twice = checkAlsoHosts({ also_hosts: [listing('a.test'), listing('a.test')] })
+  assert.deepEqual(twice, [{ path: '/also_hosts/1/host', message: 'is listed twice' }])
+  const path = checkAlsoHosts({ also_hosts: [listing('a.test', { paths: ['files'] })] })
+  assert.equal(path[0]?.path, '/also_hosts/0/paths/0')
+  const headers = checkAlsoHosts({ rewrite_headers: ['x-next', 'set-cookie'] })
+  assert.deepEqual(
+    headers.map((issue) => issue.path),
+    ['/rewrite_headers/1'],
+  )
+})
