@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { EVENT_NAMES, type EventName } from './events.ts'
+import { parseUrl } from './bounded/parse-url.ts'
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -324,7 +325,7 @@ function isRedisUrl(text: string): boolean {
     /^(rediss?|unix|rediss?\+(?:sentinel|cluster)):\/\/(.+)$/.exec(text) ?? []
   if (scheme === undefined) return false
   if (scheme === 'unix') return rest.startsWith('/')
-  if (!scheme.includes('+')) return URL.canParse(text) && new URL(text).hostname !== ''
+  if (!scheme.includes('+')) return (parseUrl(text)?.hostname ?? '') !== ''
   const [hosts = '', master = ''] = rest.slice(rest.lastIndexOf('@') + 1).split('/')
   const namesMaster = !scheme.endsWith('sentinel') || master !== ''
   return namesMaster && hosts.split(',').every(isHostPort)
@@ -334,7 +335,7 @@ function isRedisUrl(text: string): boolean {
 export const smtpUrl: SettingKind<string> = secret({
   name: 'smtp://… or smtps://…',
   parse: (text) =>
-    /^smtps?:\/\//.test(text) && URL.canParse(text)
+    /^smtps?:\/\//.test(text) && parseUrl(text) !== null
       ? good(text)
       : bad('is not smtp://… or smtps://…'),
 })
@@ -352,7 +353,7 @@ export const httpOrigin: SettingKind<string> = {
 export const httpUrl: SettingKind<string> = {
   name: 'http://… or https://…',
   parse: (text) => {
-    const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null
+    const url = /^https?:\/\//.test(text) ? parseUrl(text) : null
     if (url === null) return bad('is not http://… or https://…')
     return url.username === '' && url.password === ''
       ? good(url.href)

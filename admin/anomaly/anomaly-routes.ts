@@ -63,7 +63,7 @@ export const anomalyRoutes: readonly Route[] = [
         return notFound()
       const scopes = (await redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)))
         .map((text) => parseRecord<Scope>(text))
-        .sort((a, b) => a.priority - b.priority || a.scope_id.localeCompare(b.scope_id))
+        .sort((a, b) => a.priority - b.priority || (a.scope_id < b.scope_id ? -1 : 1))
       const fields = scopes.map(({ scope_id }) => scopeKey(agent_id, scope_id))
       const texts =
         fields.length === 0 ? [] : await redis.hmget(REDIS_KEYS.anomalyState(org), ...fields)

@@ -5,6 +5,7 @@ import type { Scope } from '../../core/model.ts'
 import { type SearchParts, searchActivity } from '../activity/search-activity.ts'
 import { explainCall } from './explain-call.ts'
 import type { StoredPolicy } from './read-policy.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** Calls that one trial looks at, and the time that it takes, at most: the newest come first. */
 const CALLS_MAX = 20_000
@@ -102,7 +103,7 @@ function decider(policy: StoredPolicy, scopes: readonly Scope[], now_ms: number)
   const { agent, integrations } = policy
   const table = compileIntegrations(integrations)
   const origins = new Map(
-    integrations.map(({ integration_id, base_url }) => [integration_id, new URL(base_url).origin]),
+    integrations.map(({ integration_id, base_url }) => [integration_id, knownUrl(base_url).origin]),
   )
   const [now, then] = [compileScopes(policy.scopes), compileScopes(scopes)]
   const known = new Map<string, readonly [string | null, string | null]>()

@@ -2,6 +2,7 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Settings } from '../../core/settings.ts'
 import { urlOf } from '../../core/url-of.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 const PROBE_TIMEOUT_MS = 1500
 
@@ -36,6 +37,6 @@ export function probeProxy(place: Place): Promise<string | null> {
 }
 
 function probeUrl({ proxyHost, proxyPort, tlsCertFile, proxyProbeUrl }: Place): URL {
-  if (proxyProbeUrl !== null) return new URL(proxyProbeUrl)
-  return new URL(urlOf(tlsCertFile === null ? 'http' : 'https', proxyHost, proxyPort))
+  if (proxyProbeUrl !== null) return knownUrl(proxyProbeUrl)
+  return knownUrl(urlOf(tlsCertFile === null ? 'http' : 'https', proxyHost, proxyPort))
 }

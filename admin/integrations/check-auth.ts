@@ -3,6 +3,7 @@ import type { TextKind } from '../../core/credential/member.ts'
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
 import type { Issue } from '../http/outcome.ts'
+import { parseUrl } from '../../core/bounded/parse-url.ts'
 
 /** Headers that frame the message, name its route, or belong to this gateway or a proxy. */
 const REFUSED_HEADER =
@@ -15,7 +16,7 @@ const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
       ? 'is a header that cannot carry a credential'
       : null,
   url: (text) => {
-    const url = URL.canParse(text) ? new URL(text) : null
+    const url = parseUrl(text)
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
       return 'must be an absolute http or https URL'
     return url.username !== '' || url.password !== '' || url.hash !== ''

@@ -35,6 +35,7 @@ const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   not_absolute: 'must begin with http:// or https://',
   query: 'must have no query ("?")',
   too_long: 'is too long',
+  too_many_marks: 'has more than 30 combining marks in a row',
   too_many_segments: 'has too many segments',
   user_info: 'must have no user name or password; credentials belong in auth',
   whitespace: 'must have no white space',

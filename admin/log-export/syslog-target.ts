@@ -3,6 +3,7 @@ import type { LogTarget } from './log-target.ts'
 import { ocsfEvent, ocsfGap } from './ocsf-event.ts'
 import { SyslogConnection } from './syslog-connection.ts'
 import { syslogMessage } from './syslog-message.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** A syslog receiver at `syslog+tcp://host:port` or `syslog+tls://host:port`. Its events have the form of OCSF. */
 export function syslogTarget(to: {
@@ -11,7 +12,7 @@ export function syslogTarget(to: {
   readonly limit_ms: number
   readonly signal: AbortSignal
 }): LogTarget {
-  const connection = new SyslogConnection(new URL(to.url), to.limit_ms, to.signal)
+  const connection = new SyslogConnection(knownUrl(to.url), to.limit_ms, to.signal)
   const { installation_id } = to
   return {
     entry: (one, organization_id) => ({

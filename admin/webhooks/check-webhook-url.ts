@@ -1,5 +1,6 @@
 import type { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { isHiddenUrl } from './hide-webhook-url.ts'
+import { parseUrl } from '../../core/bounded/parse-url.ts'
 
 export const URL_LENGTH_LIMIT = 2048
 
@@ -8,8 +9,8 @@ export function checkWebhookUrl(text: string, policy: AddressPolicy): string | n
   // WHATWG parsing drops tabs, line ends and outer blanks silently; what is stored is what was judged.
   if (!/^[^\s\p{Cc}\\]+$/u.test(text))
     return 'contains white space, control characters or a backslash'
-  if (!URL.canParse(text)) return 'is not an absolute URL'
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (url === null) return 'is not an absolute URL'
   if (url.protocol !== 'https:') return 'must begin with https://'
   if (!/^https:\/\/[^/]/i.test(text)) return 'must begin with https:// and a host'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'

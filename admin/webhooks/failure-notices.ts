@@ -7,6 +7,7 @@ import type { Mailer } from '../email/mailer.ts'
 import { openUrl } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** The next try of an e-mail that could not be sent. */
 const RETRY_MS = 60_000
@@ -83,7 +84,7 @@ async function tell(
   }
   const { name } = webhook
   const url = openUrl(ring, webhook)
-  const host = url === null ? 'unknown' : new URL(url).host
+  const host = url === null ? 'unknown' : knownUrl(url).host
   const facts = { organization_id, webhook_id, name, host, failing_since }
   if (mailer === null) {
     log.warn(

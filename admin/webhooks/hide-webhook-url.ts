@@ -1,3 +1,4 @@
+import { parseUrl, knownUrl } from '../../core/bounded/parse-url.ts'
 const HIDDEN = '***'
 /** Of a URL of which not even the origin can be shown. */
 export const HIDDEN_URL = `https://${HIDDEN}`
@@ -9,8 +10,9 @@ const PART_LENGTH_MIN = 9
  * `admin`, and in the activity log, its origin is shown; path and query are not.
  */
 export function hideWebhookUrl(url: string): string {
-  if (!URL.canParse(url)) return HIDDEN
-  const { origin, pathname, search } = new URL(url)
+  const parsed = parseUrl(url)
+  if (parsed === null) return HIDDEN
+  const { origin, pathname, search } = parsed
   return pathname === '/' && search === '' ? url : `${origin}/${HIDDEN}`
 }
 
@@ -19,7 +21,7 @@ export const isHiddenUrl = (url: string): boolean => url.endsWith(`/${HIDDEN}`)
 
 /** A receiver's text without the parts of the URL that was called, which an error page may repeat. */
 export function hideUrlParts(text: string, url: string): string {
-  const { pathname, search } = new URL(url)
+  const { pathname, search } = knownUrl(url)
   const path = pathname + search
   const parts = path.split(/[/?&=]/).flatMap((part) => [part, decoded(part)])
   const long = [path, pathname, ...parts].filter((part) => part.length >= PART_LENGTH_MIN)

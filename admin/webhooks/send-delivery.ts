@@ -3,6 +3,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts'
 import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { classifyFailure } from '../../core/egress/classify-failure.ts'
 import { hideUrlParts } from './hide-webhook-url.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** The time limit of an attempt. */
 export const ATTEMPT_LIMIT_MS = 10_000
@@ -36,7 +37,7 @@ export async function sendDelivery(
 ): Promise<Omit<AttemptOutcome, 'sent'>> {
   const started_ms = performance.now()
   const deadline = AbortSignal.timeout(sender.limit_ms)
-  const { origin, pathname, search } = new URL(request.url)
+  const { origin, pathname, search } = knownUrl(request.url)
   const client = new Client(origin, {
     connect: sender.connect,
     maxHeaderSize: HEADERS_LIMIT_BYTES,

@@ -21,6 +21,8 @@ import { scopeDetails } from './scope-details.ts'
  */
 const HEADERS_LIMIT = 188
 const CLAIMED_ID_LIMIT = 128
+/** No registered method is longer than 17 characters. */
+const METHOD_LENGTH_LIMIT = 128
 
 /** Results of earlier evaluations of the same call. Facts that are added later do not change them. */
 export interface SettledChecks {
@@ -119,6 +121,7 @@ function admitTarget(
 ): { readonly kind: 'aimed'; readonly target: Target } | NotAdmitted {
   const { method, headers, target, upgrade, installation } = request
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
+  if (method.length > METHOD_LENGTH_LIMIT) return no('target', 'bad_request')
   if (method === 'CONNECT') return NO_UPGRADE
   if (holdsGatewayKey(method)) return no('target', 'invalid_target_url', KEY_AS_METHOD)
   if (!target.ok)

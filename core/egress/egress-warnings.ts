@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AddressPolicy, literalAddress } from './address-policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
+import { knownUrl } from '../bounded/parse-url.ts'
 
 /** The settings that decide where calls, token requests or deliveries may connect to. */
 export interface EgressRules {
@@ -49,7 +50,7 @@ export async function egressWarnings(
  * does not. Of a name, null: the filter checks the addresses to which it resolves during the call.
  */
 export function literalRefusal(rules: EgressRules, base_url: string): string | null {
-  const { hostname, origin } = new URL(base_url)
+  const { hostname, origin } = knownUrl(base_url)
   const literal = literalAddress(hostname)
   if (literal === null || origin === rules.exempt_origin) return null
   const refusal = rules.policy.refusalOfAddress(literal)
@@ -61,7 +62,7 @@ async function warningOf(
   { member, url, is_call }: NamedUrl,
   wait_ms: number,
 ): Promise<string | null> {
-  const { hostname, origin } = new URL(url)
+  const { hostname, origin } = knownUrl(url)
   if (is_call && origin === exempt_origin) return null
   const host = hostname.replace(/\.$/, '')
   const literal = literalAddress(host)

@@ -1,3 +1,4 @@
+import { normalizeText } from '../bounded/normalize-text.ts'
 import type { HiddenRange } from './hidden-range.ts'
 
 /**
@@ -63,7 +64,7 @@ function groupsOf(run: string, offset: number): Group[] {
 const plain = (digits: string): string =>
   /^\d+$/.test(digits)
     ? digits
-    : Array.from(digits.normalize('NFKC'), (one) => valueOf(one)).join('')
+    : Array.from(normalizeText(digits, 'NFKC'), (one) => valueOf(one)).join('')
 
 /** Every script has its ten digits in a row, with none before the first. */
 function valueOf(digit: string): number {

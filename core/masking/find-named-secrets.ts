@@ -121,7 +121,7 @@ function lengthOf(value: Value, name: SecretName, text: string): number {
 /** Whether it is a value, rather than the next word of a sentence or a placeholder. */
 function isSecret(value: Value, name: SecretName, link: Link): boolean {
   const { is_quoted, is_call } = value
-  const text = value.text.replace(/[.!?…:]+$/, '')
+  const text = value.text.replace(/(?<![.!?…:])[.!?…:]+$/, '')
   if (text.length < 3 || is_call || isPlaceholder(text)) return false
   if (name === 'phrase' && link === 'sign') return true
   if (ORDINARY_WORDS.has(text.toLowerCase())) return false

@@ -1,3 +1,5 @@
+import { normalizeText } from '../bounded/normalize-text.ts'
+
 /** A text as a person or a parser reads it, and the position of each of its characters in the written text. */
 export interface PlainReading {
   readonly text: string
@@ -77,7 +79,7 @@ function readSign([sign, , braced, unit, byte, control, decimal, hex, name, tag]
   if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? sign
   if (sign <= '\x7e') return sign
   // Invisible: zero width, soft hyphen, direction marks.
-  return /^\p{Cf}$/u.test(sign) ? '' : sign.normalize('NFKC')
+  return /^\p{Cf}$/u.test(sign) ? '' : normalizeText(sign, 'NFKC')
 }
 
 const characterOf = (code: number): string => (code > 0x10_ffff ? '' : String.fromCodePoint(code))

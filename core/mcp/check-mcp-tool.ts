@@ -1,3 +1,4 @@
+import { isStreamSafe } from '../bounded/normalize-text.ts'
 import { foldToolName, UNSTABLE_CHARACTER } from './fold-tool-name.ts'
 import { matchesToolGlob, type ToolGlob } from './tool-glob.ts'
 
@@ -18,6 +19,9 @@ export type ToolAnswer =
       readonly reason: 'tool_denied' | 'tool_not_allowed' | 'tool_name_invalid'
     }
 
+/** Servers have names of at most 128 characters (MCP, SEP-986). A longer one is not compared with any glob. */
+const TOOL_NAME_LIMIT = 512
+
 const ALLOWED: ToolAnswer = { kind: 'allowed' }
 const DENIED: ToolAnswer = { kind: 'blocked', reason: 'tool_denied' }
 const NOT_ALLOWED: ToolAnswer = { kind: 'blocked', reason: 'tool_not_allowed' }
@@ -30,6 +34,7 @@ const INVALID: ToolAnswer = { kind: 'blocked', reason: 'tool_name_invalid' }
 export function checkMcpTool(tools: EffectiveTools, name: string | null): ToolAnswer {
   if (tools.is_unrestricted) return ALLOWED
   if (name === null) return NOT_ALLOWED
+  if (name.length > TOOL_NAME_LIMIT || !isStreamSafe(name)) return INVALID
   if (UNSTABLE_CHARACTER.test(name)) return INVALID
   if (tools.deny.length > 0) {
     const folded = foldToolName(name)

@@ -1,5 +1,6 @@
 import { Client } from 'undici'
 import type { OtlpReceiver } from './send-otlp.ts'
+import { knownUrl } from '../bounded/parse-url.ts'
 
 /** The receiver at the address of an OTLP/HTTP endpoint. */
 export function otlpReceiver(
@@ -8,7 +9,7 @@ export function otlpReceiver(
   limit_ms: number,
   signal: AbortSignal,
 ): OtlpReceiver {
-  const { origin, pathname, search } = new URL(url)
+  const { origin, pathname, search } = knownUrl(url)
   const client = new Client(origin, { connect: { timeout: limit_ms } })
   return { client, path: pathname + search, headers, limit_ms, signal }
 }

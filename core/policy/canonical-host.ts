@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isIPv6 } from 'node:net'
-import { domainToASCII, domainToUnicode } from 'node:url'
+import { asciiHost, unicodeHost, knownUrl } from '../bounded/parse-url.ts'
 
 const ESCAPED_BYTE = /%([89a-f][0-9a-f])/gi
 const unescapeByte = (_: string, hex: string): string =>
@@ -31,7 +31,7 @@ export function canonicalHost(written: string): string | { readonly problem: Hos
   if (!isAscii(host) || host.includes('xn--')) {
     const bytes = Buffer.from(text, 'latin1')
     if (text.includes('%') || !isUtf8(bytes)) return { problem: 'bad_host' }
-    host = domainToASCII(bytes.toString('utf8'))
+    host = asciiHost(bytes.toString('utf8'))
     if (!host.split('.').every(isReadableLabel)) return { problem: 'bad_host' }
   }
   if (host.endsWith('.')) host = host.slice(0, -1)
@@ -41,8 +41,8 @@ export function canonicalHost(written: string): string | { readonly problem: Hos
 /** Newer releases of Node keep a label that begins with `xn--` and is not Punycode; older ones refuse the host. */
 function isReadableLabel(label: string): boolean {
   if (!label.startsWith('xn--')) return true
-  const name = domainToUnicode(label)
-  return name !== label && domainToASCII(name) === label
+  const name = unicodeHost(label)
+  return name !== label && asciiHost(name) === label
 }
 
 function hostProblem(host: string): { readonly problem: HostProblem } | null {
@@ -72,7 +72,7 @@ function canonicalIPv6(text: string): string | { readonly problem: HostProblem }
   if (!text.endsWith(']') || !isIPv6(inner)) return { problem: 'bad_host' }
   // A zone names an interface of this machine; a dot means an embedded IPv4 address.
   if (inner.includes('%')) return { problem: 'bad_host' }
-  const host = new URL(`http://${text}/`).hostname
+  const host = knownUrl(`http://${text}/`).hostname
   return inner.includes('.') || host.startsWith('[::ffff:') ? { problem: 'ip_spelling' } : host
 }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isStreamSafe } from '../bounded/normalize-text.ts'
 import { foldCompatible } from './fold-compatible.ts'
 
 export type PathProblem =
@@ -8,6 +9,8 @@ export type PathProblem =
   | 'dot_segment'
   | 'encoded_too_deep'
   | 'invalid_utf8'
+  | 'too_long'
+  | 'too_many_marks'
   | 'too_many_segments'
 
 export interface DecodedPath {
@@ -27,6 +30,9 @@ export type SplitReading = readonly (readonly string[])[]
 
 /** Rounds of percent-decoding after which a segment must be stable. */
 const DECODE_ROUNDS_LIMIT = 4
+/** A single character may stand for eighteen, as in Arabic; a path of such characters would be work for each later check. */
+const FOLDED_GROWTH_MAX = 3
+const FOLDED_FREE = 128
 /** More than any API has; bounds the work of rules and tries. */
 const PATH_SEGMENTS_LIMIT = 512
 const NO_READINGS: readonly SplitReading[] = []
@@ -105,8 +111,10 @@ function decodeSegment(part: string): string | { readonly problem: PathProblem }
  * `．．` is the parent directory, and `％2e` is another encoding of a dot.
  */
 function foldedProblem(text: string, rounds: number): PathProblem | null {
+  if (!isStreamSafe(text)) return 'too_many_marks'
   let folded = foldCompatible(text)
   if (folded === text) return null
+  if (folded.length > FOLDED_GROWTH_MAX * text.length + FOLDED_FREE) return 'too_long'
   for (let round = 0; ; round++) {
     const problem = pieceProblem(folded)
     if (problem !== null) return problem
@@ -171,7 +179,8 @@ function decodeFully(text: string, fold: (text: string) => string): string {
   return stable
 }
 
-function decodeOnce(text: string): string {
+/** One round of percent-decoding; bytes that are not UTF-8 become U+FFFD. */
+export function decodeOnce(text: string): string {
   if (!text.includes('%')) return text
   const bytes = Buffer.from(text, 'utf8')
   return bytes.toString('utf8', 0, decodeInPlace(bytes))

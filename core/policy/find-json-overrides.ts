@@ -81,7 +81,7 @@ const METHOD_WORD = /method|verb/gi
 /** Ends a word that may be a key without quotes. */
 const WORD_ENDS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n"\'`,:={}[]'))
 const WORD_LIMIT = 64
-const VALUE_BEHIND = /["'`]?\s*(?::|=>?)\s*\[?\s*["'`]?([a-z]{3,16})/iy
+const VALUE_BEHIND = /["'`]?\s*(?::|=>?)\s*(?:\[\s*)?["'`]?([a-z]{3,16})/iy
 
 /**
  * Finds what readers find that accept more than JSON: comments, single quotes, `NaN`, a trailing comma. Members at any level
@@ -92,9 +92,12 @@ function findLeniently(text: string, found: FoundOverrides): void {
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
   const plain = dropComments(unescaped.replace(SCRIPT_GUARD, ''))
+  let end = 0
   for (const { index } of plain.matchAll(METHOD_WORD)) {
+    // A word is looked at once, however often it has one of these in it.
+    if (index < end) continue
     const start = wordEdge(plain, index, -1) + 1
-    const end = wordEdge(plain, index, 1)
+    end = wordEdge(plain, index, 1)
     VALUE_BEHIND.lastIndex = end
     const value = VALUE_BEHIND.exec(plain)?.[1]
     const name = plain.slice(start, end)

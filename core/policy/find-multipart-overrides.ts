@@ -16,7 +16,7 @@ const MAY_BE_ENCODED = /=\?|\*\s*\d/
 /** Separates the texts of a part's header; each of them counts as a name. */
 const SEPARATORS = /[\s;,:="'<>]+/
 /** A name in pieces (RFC 2231), in any order, each plain or encoded: `name*1=thod; name*0*=utf-8''_me`. */
-const PIECE_OF_NAME = /(?<![\w-])name\s*\*\s*(\d+)\s*\*?\s*=\s*(?:"([^"]*)|([^\s;]*))/gi
+const PIECE_OF_NAME = /(?<![\w-])name\s*\*\s*(\d+)\s*(?:\*\s*)?=\s*(?:"([^"]*)|([^\s;]*))/gi
 const CHARSET_AND_LANGUAGE = /^[^']*'[^']*'/
 
 /**

@@ -1,3 +1,5 @@
+import { normalizeText } from '../bounded/normalize-text.ts'
+
 /** Invisible characters, which some file systems and frameworks ignore in a name. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu
 
@@ -17,17 +19,26 @@ const LOOKED_AT: Readonly<Record<string, string>> = {
   '\u066a': '%',
 }
 
+/** Each check of a path folds its segments again; a long one is folded once. */
+const LONG_TEXT = 256
+const RECENT_MAX = 16
+const recent = new Map<string, string>()
+
 /**
  * The text after Unicode compatibility normalization (NFKC), without invisible characters. `．`, `․` and `﹒` become `.`, `‥`
  * becomes two of them, `／` becomes `/`, `＼` and `﹨` become `\`, `％` becomes `%`, `；` becomes `;`, and the characters above what they look like.
  */
-export const foldCompatible = (text: string): string =>
-  isAscii(text)
-    ? text
-    : text
-        .replace(LOOKALIKE, (one) => LOOKED_AT[one] ?? one)
-        .normalize('NFKC')
-        .replace(IGNORED, '')
+export function foldCompatible(text: string): string {
+  if (isAscii(text)) return text
+  const known = recent.get(text)
+  if (known !== undefined) return known
+  const plain = text.replace(LOOKALIKE, (one) => LOOKED_AT[one] ?? one)
+  const folded = normalizeText(plain, 'NFKC').replace(IGNORED, '')
+  if (text.length < LONG_TEXT) return folded
+  if (recent.size >= RECENT_MAX) recent.clear()
+  recent.set(text, folded)
+  return folded
+}
 
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false

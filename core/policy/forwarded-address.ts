@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { knownUrl } from '../bounded/parse-url.ts'
 
 /** An address with a port, an IPv6 address in brackets, or both. */
 const WITH_PORT = /^"?(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([0-9a-f:.]{2,45})\](?::\d{1,5})?)"?$/i
@@ -11,7 +12,7 @@ export function addressWithPort(entry: string): string | null {
   const [, ipv4, ipv6] = WITH_PORT.exec(entry.trim()) ?? []
   const address = ipv4 ?? ipv6 ?? ''
   if (isIP(address) === 0) return null
-  return isIPv6(address) ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address
+  return isIPv6(address) ? knownUrl(`http://[${address}]/`).hostname.slice(1, -1) : address
 }
 
 /**

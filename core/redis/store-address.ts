@@ -1,3 +1,4 @@
+import { knownUrl } from '../bounded/parse-url.ts'
 /** A host and port of the store, a cluster or a Sentinel. */
 export interface StorePlace {
   readonly host: string
@@ -36,7 +37,7 @@ const DEFAULT_PORTS = { single: 6379, cluster: 6379, sentinel: 26_379 } as const
  */
 export function parseStoreAddress(url: string): StoreAddress {
   if (url.startsWith('unix://')) return { kind: 'socket', path: url.slice('unix://'.length) }
-  if (/^rediss?:\/\//.test(url)) return parseSingle(new URL(url))
+  if (/^rediss?:\/\//.test(url)) return parseSingle(knownUrl(url))
   const several =
     /^(rediss?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^/]+)(?:\/([^/]+))?$/.exec(url)
   if (several === null)

@@ -7,6 +7,7 @@ import {
 import type { Integration } from '../model.ts'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
 import { Secret } from '../secret.ts'
+import { parseUrl } from '../bounded/parse-url.ts'
 
 /** The credential as a caller of the admin API sends it: the same form as the sealed one, in plaintext. */
 export type PlainAuth = SealedAuth
@@ -92,4 +93,4 @@ function urlsOf(auth: SealedAuth): string[] {
 /**
  * A text that is not a URL, which only a manipulated store can contain, is returned unchanged and therefore matches no origin.
  */
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)
+const originOf = (url: string): string => parseUrl(url)?.origin ?? url

@@ -1,6 +1,7 @@
 import type { Integration } from '../model.ts'
 import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
 import type { Secret } from '../secret.ts'
+import { parseUrl } from '../bounded/parse-url.ts'
 
 type Owner = Pick<Integration, 'organization_id' | 'integration_id' | 'base_url'>
 
@@ -11,7 +12,7 @@ const bindingOf = ({ organization_id, integration_id, base_url }: Owner): SealBi
   owner_id: integration_id,
   kind: 'upstream.client_key',
   // A text that is not a URL, which only a manipulated store can contain, matches no origin.
-  origin: URL.canParse(base_url) ? new URL(base_url).origin : base_url,
+  origin: parseUrl(base_url)?.origin ?? base_url,
 })
 
 export const upstreamKey = {

@@ -4,6 +4,7 @@ import type { Settings } from '../../core/settings.ts'
 import { fetchToken } from './fetch-token.ts'
 import type { Egress } from './post-form.ts'
 import { TokenCache } from './token-cache.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** The token cache of a process. It connects to token endpoints under the same rules as Envoy for calls. */
 export function openTokenCache(
@@ -19,7 +20,7 @@ export function openTokenCache(
     fetch: (client, style) => fetchToken(egress, client, style),
     nowMs: () => performance.now(),
     onFailure: ({ organization_id, integration_id, client }, failure) => {
-      const token_origin = new URL(client.token_url).origin
+      const token_origin = knownUrl(client.token_url).origin
       log.warn(
         { organization_id, integration_id, token_origin, ...failure },
         'no access token could be fetched for an integration',

@@ -6,6 +6,7 @@ import { AddressRefused, allowedAddresses } from '../../core/egress/allowed-addr
 import { HostNotFound, type ResolveHost } from '../../core/egress/resolve-host.ts'
 import { trustedCas } from '../../core/egress/system-ca.ts'
 import type { TokenFailure } from './credential-cause.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** Where this process may connect to and which CAs it trusts: the same as Envoy for calls. */
 export interface Egress {
@@ -38,7 +39,7 @@ export async function postForm(
 ): Promise<FormAnswer> {
   let socket: Socket | null = null
   try {
-    const url = new URL(token_url)
+    const url = knownUrl(token_url)
     socket = await inTime(openSocket(egress, url, deadline), deadline)
     return await inTime(exchange(socket, url, form, deadline), deadline)
   } catch (error) {

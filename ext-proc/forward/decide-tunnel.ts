@@ -20,6 +20,7 @@ import type { Verdict } from '../verdict/verdict.ts'
 import { proxyCredentials } from './proxy-credentials.ts'
 import { readAuthority, type TunnelAuthority } from './read-authority.ts'
 import type { TunnelSeal } from './tunnel-seal.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 export type TunnelServices = Pick<
   DecisionServices,
@@ -221,7 +222,7 @@ async function kindOfTunnel(
 ): Promise<'intercepted' | 'blind'> {
   if (!settings.blind_hosts.has(`${host}:${port}`)) return 'intercepted'
   const { table } = await policy.organization(organization_id)
-  for (const origin of table.keys()) if (new URL(origin).hostname === host) return 'intercepted'
+  for (const origin of table.keys()) if (knownUrl(origin).hostname === host) return 'intercepted'
   if (isListedHost(table, host)) return 'intercepted'
   return 'blind'
 }

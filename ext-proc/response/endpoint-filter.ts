@@ -78,7 +78,7 @@ const ANY_LINE_END = /[\n\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]/
 const NAMES_ENDPOINT = /^(?:[\0-\x20]|\xef\xbb\xbf)*event[\0-\x20]*:[\0-\x20]*endpoint[\0-\x20]*$/i
 
 // oxlint-disable-next-line no-control-regex
-const AROUND_NAME = /^(?:[\0-\x20]|\xef\xbb\xbf)+|[\0-\x20]+$/g
+const AROUND_NAME = /^(?:[\0-\x20]|\xef\xbb\xbf)+|(?<![\0-\x20])[\0-\x20]+$/g
 const fieldOf = (line: string): string =>
   (line.split(':', 1)[0] ?? '').replaceAll(AROUND_NAME, '').toLowerCase()
 

@@ -1,5 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import { parseUrl } from '../../core/bounded/parse-url.ts'
 
 /** How callers may name this gateway, apart from what a call itself says. */
 export interface GatewayAddress {
@@ -75,15 +76,10 @@ export const namesApi = (authority: string, { host, port }: CalledApi): boolean 
 
 /** Without a port it may be either default: a proxy in front may speak TLS. */
 function readAuthority(text: string): Name[] {
-  try {
-    const url = new URL(`http://${text.trim()}`)
-    const port = /:(\d{1,5})$/.exec(text.trim())?.[1]
-    return [
-      { host: plainHost(url.hostname), ports: port === undefined ? [80, 443] : [Number(port)] },
-    ]
-  } catch {
-    return []
-  }
+  const url = parseUrl(`http://${text.trim()}`)
+  if (url === null) return []
+  const port = /:(\d{1,5})$/.exec(text.trim())?.[1]
+  return [{ host: plainHost(url.hostname), ports: port === undefined ? [80, 443] : [Number(port)] }]
 }
 
 const LOCAL_NAME = /^(?:.+\.)?localhost(?:\.localdomain)?$|^ip6-(?:localhost|loopback)$/
@@ -108,7 +104,7 @@ const MAPPED = ['::ffff:0:0/96', '64:ff9b::/96', '::/96'].map((range) =>
 
 /** Lower case, without brackets and final dots; an IPv4 address inside an IPv6 one as IPv4. */
 function plainHost(hostname: string): string {
-  const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '')
+  const host = hostname.toLowerCase().replace(/^\[|\]$|(?<!\.)\.+$/g, '')
   if (!host.includes(':') || !ipaddr.IPv6.isValid(host)) return host
   const address = ipaddr.IPv6.parse(host)
   const bytes = address.toByteArray()

@@ -10,7 +10,9 @@ export function linkTargets(value: string, limit: number): readonly string[] | n
       if (targets.size > limit) return null
     }
   for (const member of value.split(/,\s*</)) {
-    targets.add((member.split(';', 1)[0] ?? '').replaceAll(/^[\s<>'"]+|[\s<>'"]+$/g, ''))
+    targets.add(
+      (member.split(';', 1)[0] ?? '').replaceAll(/^[\s<>'"]+|(?<![\s<>'"])[\s<>'"]+$/g, ''),
+    )
     if (targets.size > limit) return null
   }
   return [...targets]

@@ -1,3 +1,4 @@
+import { normalizeText } from '../../core/bounded/normalize-text.ts'
 import { pathDecodings } from './path-decodings.ts'
 
 const TARGET = /^[/.;]*https?:/
@@ -12,12 +13,15 @@ export const isTargetPath = (path: string): boolean =>
 /** Blanks, control and format characters, and what stands for bytes that are no UTF-8. */
 const INVISIBLE = /[\p{C}\p{Z}\ufffd]/gu
 
+const PRINTABLE = /^[!-~]*$/
+
 /** Without invisible characters, backslashes as slashes, dot segments resolved, folded. */
 function plainPath(text: string): string {
-  const slashed = text.replaceAll(INVISIBLE, '').replaceAll('\\', '/')
+  const shown = PRINTABLE.test(text) ? text : text.replaceAll(INVISIBLE, '')
+  const slashed = shown.replaceAll('\\', '/')
   const segments: string[] = []
   for (const segment of slashed.split('/'))
     if (segment === '..') segments.pop()
     else if (segment !== '.') segments.push(segment)
-  return segments.join('/').normalize('NFKC').toLowerCase()
+  return normalizeText(segments.join('/'), 'NFKC').toLowerCase()
 }

@@ -183,10 +183,12 @@ function untouched(value: string, references: readonly string[], place: CallPlac
 
 /** A nonce may look like a reference, and one that cannot be read. */
 function challenge(value: string, references: readonly string[], place: CallPlace): Judged {
-  const kept = references.filter(
-    (reference) => /http/i.test(reference) || judgeUntouched(reference, place) !== 'unreadable',
-  )
-  return untouched(value, kept, place)
+  for (const reference of references) {
+    const reason = judgeUntouched(reference, place)
+    const isNonce = reason === 'unreadable' && !/http/i.test(reference)
+    if (reason !== null && !isNonce) return { refused: reason }
+  }
+  return { value }
 }
 
 /** By which envoy/bootstrap.yaml marks the response of a call whose responses the processor wants to see. */

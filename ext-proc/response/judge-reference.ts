@@ -15,6 +15,7 @@ import {
 import { hidesDotSegment } from './hides-dot-segment.ts'
 import { isTargetPath } from './is-target-path.ts'
 import { escapeBytes, readReference } from './read-reference.ts'
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 /** How a call came to the gateway, and where it went: what a reference in its response is resolved against. */
 export interface CallPlace {
@@ -175,8 +176,8 @@ function judgeAfterScheme(text: string, place: CallPlace, depth = 0): RefusedRef
 function leadsBackFromGateway(raw: string, place: CallPlace): RefusedReference | null {
   // How far `..` climbs through the two slashes of our own path, clients do not agree on.
   if (CLIMBS.test(raw) && NAMES_SCHEME.test(raw)) return 'target_path'
-  const seen = new URL(raw, `http://gateway.invalid${escapeBytes(place.path)}`).pathname
-  const own = new URL(`http://gateway.invalid${gatewayPrefix(place)}`).pathname
+  const seen = knownUrl(raw, `http://gateway.invalid${escapeBytes(place.path)}`).pathname
+  const own = knownUrl(`http://gateway.invalid${gatewayPrefix(place)}`).pathname
   if (seen === own) return null
   if (seen.startsWith(`${own}/`))
     return leadsAside(new URL(place.target.origin + seen.slice(own.length)), place)
@@ -232,7 +233,7 @@ function belowApi(url: URL, place: CallPlace, isSafe = false): JudgedReference {
 
 /** The URL by which the API was called, without what the credential added. */
 const baseOf = ({ origin, raw_path, raw_query }: Target): URL =>
-  new URL(
+  knownUrl(
     `${origin}${escapeBytes(raw_path)}${raw_query === null ? '' : `?${escapeBytes(raw_query)}`}`,
   )
 

@@ -1,3 +1,5 @@
+import { decodeOnce } from '../../core/policy/decode-path.ts'
+
 /** As often as anything between a client and this gateway may decode. */
 const DECODING_ROUNDS = 4
 
@@ -9,16 +11,10 @@ export function pathDecodings(path: string): readonly string[] | null {
   const texts = [path]
   let text = path
   for (let round = 0; round < DECODING_ROUNDS; round++) {
-    const decoded = decode(text)
+    const decoded = decodeOnce(text)
     if (decoded === text) return texts
     texts.push(decoded)
     text = decoded
   }
   return null
 }
-
-/** Percent-encoded bytes as UTF-8, and those that are none as they stand. */
-const decode = (text: string): string =>
-  text.replaceAll(/(?:%[\da-f]{2})+/gi, (escaped) =>
-    Buffer.from(escaped.replaceAll('%', ''), 'hex').toString('utf8'),
-  )

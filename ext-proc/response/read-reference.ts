@@ -1,3 +1,4 @@
+import { parseUrl } from '../../core/bounded/parse-url.ts'
 /** Where a reference in a response header leads a client that resolves it. */
 export type Reference =
   /** Below the API that was called. */
@@ -9,6 +10,8 @@ export type Reference =
   | { readonly kind: 'unreadable' }
 
 const UNREADABLE: Reference = { kind: 'unreadable' }
+/** Half of what the gateway takes in a call; longer ones are not compared with what leads back to it. */
+const PATH_LENGTH_LIMIT = 8_192
 
 const SCHEME = /^([a-z][a-z\d+.-]*):/i
 /**
@@ -34,15 +37,15 @@ export function readReference(raw: string, base: URL): Reference {
       : UNREADABLE
   // Without an authority some clients read a path of the present host, and others a host.
   if (!/^[/\\]{2}/.test(text.slice(scheme.length + 1))) return UNREADABLE
-  const url = parse(text)
-  if (url === null) return UNREADABLE
+  const url = parseUrl(text)
+  if (url === null || url.pathname.length > PATH_LENGTH_LIMIT) return UNREADABLE
   const isPlain = PLAIN_HTTP.exec(raw)?.[1]?.toLowerCase() === url.hostname
   return { kind: 'elsewhere', text: isPlain ? raw : url.href, url }
 }
 
 function readRelative(text: string, base: URL): Reference {
-  const url = parse(text, base)
-  if (url === null) return UNREADABLE
+  const url = parseUrl(text, base)
+  if (url === null || url.pathname.length > PATH_LENGTH_LIMIT) return UNREADABLE
   if (url.origin !== base.origin) return { kind: 'elsewhere', text: url.href, url }
   return { kind: 'same_api', url }
 }
@@ -50,16 +53,8 @@ function readRelative(text: string, base: URL): Reference {
 /** What the URL standard takes out before it parses: blanks and control characters around, tabs and line ends inside. */
 const withoutStrippedCharacters = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
-  text.replaceAll(/^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]/g, '')
+  text.replaceAll(/^[\0-\x20]+|(?<![\0-\x20])[\0-\x20]+$|[\t\n\r]/g, '')
 
 /** Bytes outside of ASCII, percent-encoded: clients decode them in different ways, or not. */
 export const escapeBytes = (raw: string): string =>
   raw.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
-
-function parse(text: string, base?: URL): URL | null {
-  try {
-    return new URL(text, base)
-  } catch {
-    return null
-  }
-}

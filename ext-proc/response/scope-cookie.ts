@@ -42,7 +42,7 @@ export function scopeCookie(value: string, { prefix, path }: CookiePlace): strin
   if (!isOneCookie(pair.trim())) return null
   // A cookie without a name is sent as its value, which may look like one with a name.
   const name = (pair.replace(/^[\s="]+/, '').split('=', 1)[0] ?? '')
-    .replace(/[\s"]+$/, '')
+    .replace(/(?<![\s"])[\s"]+$/, '')
     .toLowerCase()
   if (HOST_PREFIX.test(name) || OWN_NAMES.has(name.replace(/^__secure-/, ''))) return null
   let ownPath: string | null = null

@@ -7,6 +7,7 @@ import { root } from '../../core/root.ts'
 /** The parts of `core` that everything else may use. */
 const CORE = [
   'core',
+  'core/bounded',
   'core/credential',
   'core/decision',
   'core/http-message',
@@ -20,22 +21,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [...CORE, 'node', 'npm'],
   // Readers of bytes: they know formats and nothing of ours.
   'core/http-message': ['core/http-message', 'node:buffer'],
-  'core/mcp': ['core/mcp', 'core/http-message', 'node:buffer'],
+  'core/mcp': ['core/mcp', 'core/bounded', 'core/http-message', 'node:buffer'],
+  // The native calls whose time is not linear, each behind a bound.
+  'core/bounded': ['core/bounded', 'node:url'],
   // Declarations, which compute without I/O.
   'core/credential': ['core/credential', 'core/secret.ts', 'node:crypto'],
   // Decisions are pure functions of facts: no connection, no file, no process.
   'core/policy': [
     'core',
+    'core/bounded',
     'core/credential',
     'core/http-message',
     'core/mcp',
     'core/policy',
     'node:buffer',
     'node:net',
-    'node:url',
   ],
   'core/decision': ['core', 'core/decision', 'core/policy'],
-  'core/scanner': ['core', 'core/http-message', 'core/scanner', 'node', 'npm'],
+  'core/scanner': ['core', 'core/bounded', 'core/http-message', 'core/scanner', 'node', 'npm'],
   'ext-proc': ['ext-proc', ...CORE, 'node', 'npm'],
   admin: ['admin', ...CORE, 'node', 'npm'],
   envoy: ['envoy', 'core', 'node', 'npm'],
@@ -178,12 +181,35 @@ test('a decision uses nothing that speaks to anybody', () => {
       const file = fileOf(path, specifier)
       if (
         file === null ||
-        /^core\/(?:policy|decision|credential|masking|mcp|http-message)\//.test(file)
+        /^core\/(?:bounded|policy|decision|credential|masking|mcp|http-message)\//.test(file)
       )
         continue
       assert.ok(POLICY_MAY_USE.includes(file), `${path} may not import ${file}`)
     }
   }
+})
+
+/** Quadratic for some texts, or in what an expression compiles to. */
+const NATIVE_CALLS =
+  /\.normalize\(|new URL\(|URL\.(?:parse|canParse)\(|domainTo(?:ASCII|Unicode)\(|\.localeCompare\(|\bIntl\.|\.toLocale(?:Upper|Lower)Case\(/
+/** The product's own expressions, and those of tenants, which are compiled in a scan process. */
+const COMPILES_RE2 = [
+  'core/masking/find-keys.ts',
+  'core/masking/find-named-secrets.ts',
+  'core/scanner/compile-settings.ts',
+  'core/scanner/patterns/compile-patterns.ts',
+]
+
+test('native calls that are not linear are made where there is a bound in front of them', () => {
+  const served = sources.filter(({ path }) => /^(?:core|ext-proc|admin)\//.test(path))
+  const making = (call: RegExp): string[] =>
+    served.filter(({ text }) => call.test(text)).map(({ path }) => path)
+  assert.deepEqual(
+    making(NATIVE_CALLS).filter((path) => !path.startsWith('core/bounded/')),
+    [],
+    'use core/bounded/',
+  )
+  assert.deepEqual(making(/new RE2\b/).sort(), COMPILES_RE2)
 })
 
 test('a secret is revealed in few places, each of which needs it in plaintext', () => {

@@ -24,6 +24,12 @@ const BODIES: readonly (readonly [name: string, body: string, answer: string])[]
     call('search\u200b'),
     'tools: mcp_tool_blocked tool_name_invalid',
   ],
+  [
+    'a name with more combining marks than any language has',
+    call(`search${'\u0301'.repeat(31)}`),
+    'tools: mcp_tool_blocked tool_name_invalid',
+  ],
+  ['a longer name than any', call('a'.repeat(513)), 'tools: mcp_tool_blocked tool_name_invalid'],
   ['a batch of allowed tools', `[${SEARCH},${NOTIFICATION}]`, 'forward'],
   ['a batch with another tool', `[${SEARCH},${DROP}]`, 'tools: mcp_tool_blocked tool_not_allowed'],
   ['two methods', DROP.replace('{', '{"method":"ping",'), 'tools: ambiguous_request method'],

@@ -238,11 +238,21 @@ const REFUSED: readonly [url: string, reason: string][] = [
   ['https://x/%2e%2e%3bv/b', 'dot_segment'],
   ['https://x/%25%32%65%25%32%65/b', 'dot_segment'],
   ['https://x/%2525252525', 'encoded_too_deep'],
+  ['https://x/%2525252525', 'encoded_too_deep'],
+  [`https://x/e${'%CC%81'.repeat(31)}`, 'too_many_marks'],
+  [`https://x/e${'%25CC%2581'.repeat(31)}`, 'too_many_marks'],
+  [`https://${'ü'.repeat(64)}.example/`, 'bad_host'],
+  [`https://${'ü.'.repeat(128)}example/`, 'bad_host'],
   ['https://x/%252525252e%252525252e', 'encoded_too_deep'],
   [`https://x/${'a'.repeat(17_000)}`, 'too_long'],
   [`https://x/?${'a'.repeat(70_000)}`, 'too_long'],
   [`https://x/${'a/'.repeat(600)}`, 'too_many_segments'],
 ]
+
+test('a name in any language has as many combining marks as it needs', () => {
+  const parsed = parseTarget(`/https://x/e${'%CC%81'.repeat(30)}`)
+  assert.ok(parsed.ok)
+})
 
 test('threat 8: a target that can be read in two ways is refused with the error named', () => {
   for (const [url, reason] of REFUSED) {

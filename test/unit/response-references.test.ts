@@ -438,6 +438,8 @@ for (const value of [
   'http://[::1',
   '//[x/',
   'http://a b.test/',
+  `http://${'\u4e00'.repeat(255)}/`,
+  `//${'%e4%b8%80'.repeat(85)}/`,
   'http://1.2.3.4.5/',
   'http://256.0.0.1/',
   'http://elsewhere.test:99999/',

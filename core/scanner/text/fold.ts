@@ -1,3 +1,5 @@
+import { normalizeText } from '../../bounded/normalize-text.ts'
+
 /**
  * One canonical alphabet for text and patterns: lower case, no accents, look-alike letters as the ASCII letter they imitate.
  * Russian or Greek text folds to a mixture that is unreadable, but the words of the patterns fold to the same mixture and still
@@ -129,16 +131,12 @@ const foldedText = (codePoint: number): string => {
   const direct = lookAlikes.get(codePoint)
   if (direct !== undefined) return direct
   let folded = ''
-  for (const part of String.fromCodePoint(codePoint)
-    .toLowerCase()
-    .normalize('NFKD')
-    .toLowerCase()) {
+  const character = String.fromCodePoint(codePoint)
+  for (const part of normalizeText(character.toLowerCase(), 'NFKD').toLowerCase()) {
     if (DROPPED.test(part)) continue
     folded += lookAlikes.get(part.codePointAt(0) ?? 0) ?? part
   }
-  return folded.length > 1 && IDEOGRAPH.test(String.fromCodePoint(codePoint))
-    ? folded.normalize('NFC')
-    : folded
+  return folded.length > 1 && IDEOGRAPH.test(character) ? normalizeText(folded, 'NFC') : folded
 }
 
 const computeFold = (codePoint: number): number => {

@@ -1,0 +1,552 @@
+import { acceptedEncoding } from '../../admin/http/accepted-encoding.ts'
+import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
+import { hideUrlParts, hideWebhookUrl } from '../../admin/webhooks/hide-webhook-url.ts'
+import { readBearer } from '../../admin/sign-in/read-bearer.ts'
+import { readTime } from '../../admin/http/read-time.ts'
+import { matchesFilter, readFilter } from '../../admin/activity/activity-filter.ts'
+import { admit } from '../../core/decision/admit.ts'
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { type BodyQuestions, readBody } from '../../core/inspection/read-body.ts'
+import { maskSecrets } from '../../core/masking/mask-secrets.ts'
+import { checkMcpTool } from '../../core/mcp/check-mcp-tool.ts'
+import { foldMethod } from '../../core/mcp/fold-method.ts'
+import { readMcpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import { compileToolGlob, matchesToolGlob } from '../../core/mcp/tool-glob.ts'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
+import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import { describeEndpoint } from '../../core/policy/describe-call.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
+import { mergeSettings } from '../../core/policy/merge-settings.ts'
+import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
+import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import { parsePathPattern } from '../../core/policy/path-pattern.ts'
+import { readKey } from '../../core/policy/read-key.ts'
+import { Secret } from '../../core/secret.ts'
+import { compileSavedSettings, patternSettings } from '../../core/scanner/compile-settings.ts'
+import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
+import { scanRequest } from '../../core/scanner/scan-request.ts'
+import { scanResponseBody } from '../../core/scanner/scan-response.ts'
+import { placesWithKeys } from '../../ext-proc/call/places-with-keys.ts'
+import { readHead } from '../../ext-proc/call/read-head.ts'
+import { proxyCredentials } from '../../ext-proc/forward/proxy-credentials.ts'
+import { readAuthority } from '../../ext-proc/forward/read-authority.ts'
+import { EndpointFilter } from '../../ext-proc/response/endpoint-filter.ts'
+import { EventFilter } from '../../ext-proc/response/event-filter.ts'
+import { filterTools } from '../../ext-proc/response/filter-tools.ts'
+import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
+import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
+import { redactHeaders } from '../../ext-proc/response/redact-headers.ts'
+import { aScope, anAgent, anIntegration } from '../../test/unit/policy-kit.ts'
+
+/** What is run with a text that somebody else has made. */
+export interface Subject {
+  readonly name: string
+  /** Of the text, where the product has one, else what Envoy lets through. */
+  readonly limit_bytes: number
+  /** @param text as the product gets it @returns what is measured */
+  readonly prepare: (text: string) => () => unknown
+}
+
+/** Of all headers of a message together, by default. */
+const HEADERS_BYTES = 60 * 1024
+/** A little less than the limit, for what stands before it. */
+const PATH_BYTES = 16_000
+/** The cost per byte is the same from here on. */
+const BODY_BYTES = 65_536
+
+/** As long as the text is in bytes, or a little less. */
+const encoded = (text: string): string => {
+  const bytes = Buffer.from(text)
+  return encodeURIComponent(bytes.toString('utf8', 0, bytes.length / 3).replaceAll('\ufffd', ''))
+}
+const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+/** As Envoy passes a value: without line ends and NUL. */
+const header = (text: string): string => latin1(text).replaceAll(/[\0\r\n]/g, '_')
+
+const integrations = [
+  'https://api.example.com/v1',
+  'https://api.example.com/v1/Files',
+  'https://api.example.com/a/b',
+].map((base_url, i) => anIntegration(base_url, { integration_id: `int_${i}` }))
+const table = compileIntegrations(integrations)
+const scopes = compileScopes(
+  ['/models/**', '/**/x', '/Models/*/y', '/**'].map((path, i) =>
+    aScope({
+      scope_id: `scp_${i}`,
+      integration_id: 'int_0',
+      rules: [{ methods: i === 3 ? ['*'] : ['POST', 'GET'], paths: [path] }],
+      mcp_tools: { allow: ['search*', '*a*b'], deny: ['delete_*', '*x*y*'] },
+    }),
+  ),
+)
+
+/** All steps of admission, for an agent that may call everything below the base URL. */
+const admitCall = (headers: readonly Header[]): (() => unknown) => {
+  const { method, path, upgrade } = readHead(headers)
+  return () =>
+    admit({
+      request: {
+        method,
+        target: parseTarget(path),
+        headers,
+        upgrade,
+        named_agents: [],
+        installation: 'here',
+      },
+      now_ms: 0,
+      caller: { kind: 'assumed' },
+      integrations: table,
+      agent: { agent: anAgent(), killed_at: null, scopes },
+    })
+}
+
+const called = (path: string, more: readonly Header[] = [], method = 'POST'): (() => unknown) =>
+  admitCall([
+    { name: ':method', value: method },
+    { name: ':path', value: path },
+    { name: ':authority', value: 'gateway.example.com' },
+    { name: 'content-type', value: 'application/json' },
+    ...more,
+  ])
+
+const URL_CALLED = '/https://api.example.com/v1/models/a'
+const admission = (
+  name: string,
+  limit_bytes: number,
+  prepare: (text: string) => () => unknown,
+): Subject => ({
+  name: `admission: ${name}`,
+  limit_bytes,
+  prepare,
+})
+const inHeader = (name: string): Subject =>
+  admission(name, HEADERS_BYTES, (text) => called(URL_CALLED, [{ name, value: header(text) }]))
+
+const ADMISSION: readonly Subject[] = [
+  admission('path', PATH_BYTES, (text) => called(`${URL_CALLED}/${header(text)}`)),
+  admission('path, encoded', PATH_BYTES, (text) => called(`${URL_CALLED}/${encoded(text)}`)),
+  admission('segments', PATH_BYTES, (text) =>
+    called(`${URL_CALLED}/${header(text).replaceAll(/[^/]{32}/g, '$&/')}`),
+  ),
+  admission('host', HEADERS_BYTES, (text) => called(`/https://${header(text)}/v1/models/a`)),
+  admission('whole target', HEADERS_BYTES, (text) => called(`/${header(text)}`)),
+  admission('query', HEADERS_BYTES, (text) => called(`${URL_CALLED}?${header(text)}`)),
+  admission('query, encoded', HEADERS_BYTES, (text) => called(`${URL_CALLED}?${encoded(text)}`)),
+  admission('parameter', HEADERS_BYTES, (text) => called(`${URL_CALLED}?method=${header(text)}`)),
+  admission('method', HEADERS_BYTES, (text) => called(URL_CALLED, [], header(text))),
+  ...[
+    'x-http-method-override',
+    'x-original-url',
+    'x-host',
+    'x-original-path',
+    'destination',
+    'cookie',
+    'via',
+    'connection',
+    'forwarded',
+    'content-type',
+    'x-note',
+    'script-name',
+  ].map(inHeader),
+  admission('name of a header', HEADERS_BYTES, (text) =>
+    called(URL_CALLED, [{ name: header(text).toLowerCase(), value: 'x' }]),
+  ),
+]
+
+const keyOf = (authorization: string, query: string | null): (() => unknown) => {
+  const headers = [
+    { name: 'authorization', value: authorization },
+    { name: 'x-api-key', value: authorization },
+  ]
+  return () => readKey(headers, query, placesWithKeys(headers, query))
+}
+const CALLER: readonly Subject[] = [
+  {
+    name: 'key: authorization',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => keyOf(header(text), null),
+  },
+  {
+    name: 'key: bearer',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => keyOf(`Bearer agw_live_${header(text)}`, null),
+  },
+  {
+    name: 'key: basic',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => keyOf(`Basic ${Buffer.from(text).toString('base64')}`, null),
+  },
+  { name: 'key: query', limit_bytes: HEADERS_BYTES, prepare: (text) => keyOf('', header(text)) },
+  {
+    name: 'head',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () =>
+      readHead(
+        ['content-type', 'content-encoding', 'x-agw-agent-id', 'content-length'].map((name) => ({
+          name,
+          value: header(text),
+        })),
+      ),
+  },
+  {
+    name: 'MCP headers',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () =>
+      readMcpHeaders(
+        [':method', 'accept', 'content-type', 'mcp-name', 'mcp_method', 'mcp-param-a'].map(
+          (name) => ({ name, value: header(text) }),
+        ),
+      ),
+  },
+  {
+    name: 'charset',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () => namesOtherCharset(header(text)),
+  },
+  {
+    name: 'content type',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () => {
+      const there = scopes.by_integration.get('int_0')
+      return (
+        there !== undefined && mayBodyOverride(there, { scope: aScope(), rule: 0 }, header(text))
+      )
+    },
+  },
+  {
+    name: 'authority of a tunnel',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () => readAuthority([{ name: ':authority', value: header(text) }], null),
+  },
+  {
+    name: 'key of a tunnel',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () =>
+      proxyCredentials([
+        { name: 'proxy-authorization', value: `Basic ${Buffer.from(text).toString('base64')}` },
+      ]),
+  },
+  {
+    name: 'endpoint in the log',
+    limit_bytes: PATH_BYTES,
+    prepare: (text) => () =>
+      describeEndpoint({ origin: 'https://api.example.com', raw_path: `/${latin1(text)}` }),
+  },
+]
+
+const QUESTIONS: BodyQuestions = {
+  content_type: 'application/json',
+  content_encoding: null,
+  limit_bytes: 1 << 24,
+  identity: { strips: true, agent_id: null },
+  asks_overrides: true,
+  keeps_body: true,
+  json_rpc: { headers: null },
+  scan: null,
+}
+const body = (name: string, content_type: string, frame: (text: string) => string): Subject => ({
+  name: `body: ${name}`,
+  limit_bytes: BODY_BYTES,
+  prepare: (text) => {
+    const bytes = Buffer.from(frame(text))
+    return () => readBody(bytes, { ...QUESTIONS, content_type }, null, new SearchBudget())
+  },
+})
+const { tools } = mergeSettings([
+  aScope({ mcp_tools: { allow: ['search*', '*a*b*'], deny: ['delete_*', '*x*y*'] } }),
+])
+const json = (text: string): string => JSON.stringify(text)
+const FORM = 'application/x-www-form-urlencoded'
+const PART = 'multipart/form-data; boundary=b'
+
+const BODIES: readonly Subject[] = [
+  body('JSON', 'application/json', (text) => text),
+  body(
+    'JSON, a string',
+    'application/json',
+    (text) => `{"method":${json(text)},"agent_id":${json(text)}}`,
+  ),
+  body('JSON, a key', 'application/json', (text) => `{${json(text)}:1,"a":{${json(text)}:1}}`),
+  body(
+    'JSON-RPC',
+    'application/json',
+    (text) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${json(text)}}}`,
+  ),
+  body(
+    'JSON-RPC, a method',
+    'application/json',
+    (text) => `{"jsonrpc":"2.0","id":1,"method":${json(text)}}`,
+  ),
+  body('not JSON', 'application/json', (text) => `{method:${text}`),
+  body('form', FORM, (text) => text),
+  body('form, a value', FORM, (text) => `method=${text}`),
+  body('form, encoded', FORM, (text) => `_method=${encoded(text)}`),
+  body('form, agent_id', FORM, (text) => `agent_id=${text}`),
+  body(
+    'multipart',
+    PART,
+    (text) => `--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n${text}\r\n--b--`,
+  ),
+  body(
+    'multipart, a header',
+    PART,
+    (text) => `--b\r\nContent-Disposition: form-data; name="${text}"\r\n\r\nDELETE\r\n--b--`,
+  ),
+  body('multipart, parts', PART, (text) => `--b\r\n${text}`),
+  body('no type', '', (text) => text),
+]
+
+const TOOLS: readonly Subject[] = [
+  {
+    name: 'tool name',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => () => checkMcpTool(tools, text),
+  },
+  { name: 'tool method', limit_bytes: BODY_BYTES, prepare: (text) => () => foldMethod(text) },
+  {
+    name: 'tool glob',
+    limit_bytes: 256,
+    prepare: (text) => {
+      const glob = compileToolGlob(text)
+      return () => matchesToolGlob(glob, text)
+    },
+  },
+  {
+    name: 'response: tools/list',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => {
+      const bytes = Buffer.from(`{"result":{"tools":[{"name":${json(text)}},{"name":"search"}]}}`)
+      return () => filterTools(bytes, tools)
+    },
+  },
+  {
+    name: 'response: tools/list, as it is',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => {
+      const bytes = Buffer.from(`{"result":{"tools":[${text}`)
+      return () => filterTools(bytes, tools)
+    },
+  },
+  {
+    name: 'response: events with tools',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => {
+      const bytes = Buffer.from(`data: {"result":{"tools":[{"name":${json(text)}}]}}\n\n${text}`)
+      return () => new EventFilter(tools).push(bytes, true)
+    },
+  },
+]
+
+const target = parseTarget(URL_CALLED)
+if (!target.ok) throw new Error('the URL of the fuzz does not parse')
+const place: CallPlace = {
+  target: target.target,
+  base_url: 'https://api.example.com/v1',
+  siblings: table,
+  is_proxied: false,
+  path: URL_CALLED,
+  called: { authority: 'gateway.example.com', forwarded_host: 'front.example.com' },
+  gateway: { hosts: ['127.0.0.1'], ports: [8080] },
+}
+const answered = (
+  name: string,
+  frame: (text: string) => string = String,
+  where = place,
+  label = name,
+): Subject => ({
+  name: `response: ${label}`,
+  limit_bytes: HEADERS_BYTES,
+  prepare: (text) => {
+    const headers = [
+      { name: ':status', value: '200' },
+      { name, value: header(frame(text)) },
+    ]
+    return () => judgeHeaders(headers, where)
+  },
+})
+const RESPONSES: readonly Subject[] = [
+  ...['location', 'content-location', 'link', 'refresh', 'www-authenticate', 'set-cookie'].map(
+    (name) => answered(name),
+  ),
+  answered('location', (text) => `https://${text}`, place, 'location, a host'),
+  answered('location', (text) => `/${text}`, place, 'location, a path'),
+  answered('location', (text) => `/v1?${text}`, place, 'location, a query'),
+  answered('location', String, { ...place, is_proxied: true }, 'location, forward proxy'),
+  answered('link', (text) => `<${text}>; rel=next`, place, 'link, one'),
+  answered(
+    'www-authenticate',
+    (text) => `Bearer realm="${text}"`,
+    place,
+    'www-authenticate, a realm',
+  ),
+  answered(
+    'set-cookie',
+    (text) => `a=b; Path=/${text}; Domain=${text}`,
+    place,
+    'set-cookie, attributes',
+  ),
+  {
+    name: 'response: host of the gateway',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => {
+      const named = { ...place, called: { authority: header(text), forwarded_host: header(text) } }
+      return () => judgeHeaders([{ name: 'location', value: 'https://other.example.com/' }], named)
+    },
+  },
+  {
+    name: 'response: echoed secret',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () => redactHeaders([{ name: 'x', value: header(text) }], SECRET),
+  },
+  {
+    name: 'response: endpoint event',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => {
+      const bytes = Buffer.from(`event: endpoint\n${text}\ndata: /x\n\n`)
+      return () => new EndpointFilter(place).push(bytes, true)
+    },
+  },
+]
+const SECRET = new Secret('sk-abc%25 aaaa')
+
+const injection = compileSavedSettings(
+  patternSettings({
+    ...SCOPE_DEFAULTS.injection_detection,
+    sensitivity: 'high',
+    custom_patterns: ['project[ -]falcon', '\\bticket-\\d{4}\\b'],
+    whitelist_patterns: ['harmless'],
+  }),
+)
+const scan = (
+  name: string,
+  content_type: string | null,
+  frame: (text: string) => string = String,
+): Subject => ({
+  name: `scan: ${name}`,
+  limit_bytes: BODY_BYTES,
+  prepare: (text) => {
+    const input = {
+      body: Buffer.from(frame(text)),
+      content_type,
+      content_encoding: null,
+      path: '',
+      query: '',
+      headers: [],
+    }
+    return () => scanRequest(input, injection)
+  },
+})
+const SCANS: readonly Subject[] = [
+  scan('text', 'text/plain'),
+  scan('JSON', 'application/json'),
+  scan('JSON, a string', 'application/json', (text) => `{"a":${json(text)}}`),
+  scan('JSON, strings', 'application/json', (text) => JSON.stringify(text.match(/.{1,40}/gsu))),
+  scan('form', FORM),
+  scan('multipart', PART, (text) => `--b\r\n\r\n${text}`),
+  scan('XML', 'application/xml', (text) => `<a>${text}</a>`),
+  scan('no type', null),
+  {
+    name: 'scan: path, query, headers',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () =>
+      scanRequest(
+        {
+          body: null,
+          content_type: null,
+          content_encoding: null,
+          path: `/${text}`,
+          query: text,
+          headers: [
+            ['x-note', text],
+            ['cookie', text],
+          ],
+        },
+        injection,
+      ),
+  },
+  {
+    name: 'scan: response',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => {
+      const bytes = Buffer.from(text)
+      return () =>
+        scanResponseBody(
+          { body: bytes, content_type: 'application/json', content_encoding: null },
+          injection,
+        )
+    },
+  },
+  { name: 'masking', limit_bytes: HEADERS_BYTES, prepare: (text) => () => maskSecrets(text) },
+]
+
+const egress = new AddressPolicy([])
+const entry = (text: string) =>
+  ({ event: 'request_allowed', endpoint: text, data: { text } }) as never
+const ADMIN: readonly Subject[] = [
+  {
+    name: 'admin: base URL',
+    limit_bytes: 2_048,
+    prepare: (text) => () => parseBaseUrl(`https://api.example.com/${text}`),
+  },
+  {
+    name: 'admin: host of a base URL',
+    limit_bytes: 2_048,
+    prepare: (text) => () => parseBaseUrl(`https://${text}/v1`),
+  },
+  {
+    name: 'admin: path of a rule',
+    limit_bytes: 2_048,
+    prepare: (text) => () => parsePathPattern(`/${text}`),
+  },
+  {
+    name: 'admin: webhook URL',
+    limit_bytes: 2_048,
+    prepare: (text) => () => checkWebhookUrl(`https://${text}`, egress),
+  },
+  {
+    name: 'admin: webhook URL, hidden',
+    limit_bytes: 2_048,
+    prepare: (text) => () => [
+      hideWebhookUrl(`https://a/${text}`),
+      hideUrlParts(text, `https://a/${encoded(text).slice(0, 2_000)}`),
+    ],
+  },
+  {
+    name: 'admin: bearer token',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () => readBearer(header(text)),
+  },
+  {
+    name: 'admin: accepted encoding',
+    limit_bytes: HEADERS_BYTES,
+    prepare: (text) => () => acceptedEncoding(header(text)),
+  },
+  { name: 'admin: time', limit_bytes: 64, prepare: (text) => () => readTime(text) },
+  {
+    name: 'admin: search of the log',
+    limit_bytes: BODY_BYTES,
+    prepare: (text) => {
+      const filter = readFilter({ q: text.slice(0, 200) } as never)
+      return () => filter.ok && matchesFilter(filter.filter, entry(text), 0)
+    },
+  },
+  {
+    name: 'admin: scopes',
+    limit_bytes: 2_048,
+    prepare: (text) => () =>
+      compileScopes([aScope({ rules: [{ methods: ['*'], paths: [`/${text}`] }] })]),
+  },
+]
+
+export const SUBJECTS: readonly Subject[] = [
+  ...ADMISSION,
+  ...CALLER,
+  ...BODIES,
+  ...TOOLS,
+  ...RESPONSES,
+  ...SCANS,
+  ...ADMIN,
+]
