@@ -45,6 +45,8 @@ const nowMs = (): number => performance.now()
 
 /** Large bodies scanned for operators at the same time; further requests must be retried. */
 const SCAN_QUEUE_LIMIT = 8
+/** Started when they are needed; one organization has one of them at a time. */
+const SCAN_WORKERS = 2
 
 /**
  * Starts the operator service and answers when it listens. `onTokenMade` gets the first admin token where no setting
@@ -102,7 +104,7 @@ export async function startAdmin(
     const sweep = { redis, subscription, lease_ms, log }
     if (gate === null) stops.push(startBeacon(redis, name, lease_ms), startKillSweeper(sweep))
     stops.push(watchEdges({ redis, organization_id, lease_ms, now: () => new Date() }))
-    const scans = openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT })
+    const scans = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
     stops.push(() => scans.close())
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })

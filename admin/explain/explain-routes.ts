@@ -14,6 +14,7 @@ import { explainCall } from './explain-call.ts'
 import { Explanation } from './explanation.ts'
 import { readPolicy, type StoredPolicy } from './read-policy.ts'
 import { tryOnHistory } from './try-on-history.ts'
+import { checkerOf } from '../scopes/check-patterns.ts'
 import { type Replaced, UnsavedScope, withUnsaved } from './unsaved-scope.ts'
 
 const AgentId = Type.String({ minLength: 1, maxLength: 128 })
@@ -101,8 +102,8 @@ async function explain(
   const { context, actor, body } = call
   const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
   const { agent, killed_at, integrations } = policy
-  const tried = body.scope === undefined ? null : scopesWith(call, policy, body.scope)
-  if (tried !== null && !tried.ok) return invalid(tried.issues)
+  const tried = body.scope === undefined ? null : await scopesWith(call, policy, body.scope)
+  if (tried !== null && !tried.ok) return tried.refusal
   const explanation = explainCall({
     method: body.method,
     url: body.url,
@@ -143,30 +144,36 @@ async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>)
   const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
   if (policy.agent === null)
     return invalid([{ path: '/agent_id', message: 'no agent has this id' }])
-  const tried = scopesWith(call, policy, body.scope)
-  if (!tried.ok) return invalid(tried.issues)
+  const tried = await scopesWith(call, policy, body.scope)
+  if (!tried.ok) return tried.refusal
   const range = { from_ms: Math.max(0, from_ms), to_ms, now_ms }
   const trial = await tryOnHistory(context, actor.organization_id, policy, tried.scopes, range)
   return answer(200, trial)
 }
 
-function scopesWith(
-  { context: { settings, now }, actor, body }: AdminCall<unknown, unknown, { agent_id: string }>,
+async function scopesWith(
+  call: AdminCall<unknown, unknown, { agent_id: string }>,
   { scopes, integrations }: StoredPolicy,
   unsaved: Static<typeof UnsavedScope>,
-): Replaced {
+): Promise<Replaced> {
+  const {
+    context: { settings, now },
+    actor,
+    body,
+  } = call
   const isKnown = integrations.some(
     ({ integration_id }) => integration_id === unsaved.integration_id,
   )
   if (!isKnown)
     return {
       ok: false,
-      issues: [{ path: '/scope/integration_id', message: 'no integration has this id' }],
+      refusal: invalid([{ path: '/scope/integration_id', message: 'no integration has this id' }]),
     }
   return withUnsaved(scopes, unsaved, {
     organization_id: actor.organization_id,
     agent_id: body.agent_id,
     max_body_bytes: settings.maxBodyBytes,
     created_at: now().toISOString(),
+    checker: checkerOf(call),
   })
 }

@@ -2,9 +2,10 @@ import { type Static, Type } from 'typebox'
 import { SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 import { checkInput } from '../http/check-input.ts'
 import { Strict } from '../http/common-schemas.ts'
-import type { Issue } from '../http/outcome.ts'
+import { type Issue, invalid, type Refusal } from '../http/outcome.ts'
 import { mergePatch } from '../resources/merge-patch.ts'
 import { canonicalScope } from '../scopes/canonical-scope.ts'
+import { checkPatterns, type PatternChecker } from '../scopes/check-patterns.ts'
 import { checkScopeSettings } from '../scopes/check-scope-settings.ts'
 import { EditableScope, NewScope, SCOPE_NULLABLE, SCOPE_WHOLE } from '../scopes/scope-schemas.ts'
 
@@ -26,31 +27,34 @@ interface Owner {
   readonly agent_id: string
   readonly max_body_bytes: number
   readonly created_at: string
+  readonly checker: PatternChecker
 }
 
 export type Replaced =
   | { readonly ok: true; readonly scopes: readonly Scope[] }
-  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly refusal: Refusal }
 
 /**
  * The scopes of an agent as they would be if this one were saved, with the checks of a save. Limits on the number and size of
  * all scopes are not checked.
  */
-export function withUnsaved(
+export async function withUnsaved(
   stored: readonly Scope[],
   unsaved: Static<typeof UnsavedScope>,
-  { organization_id, agent_id, max_body_bytes, created_at }: Owner,
-): Replaced {
+  { organization_id, agent_id, max_body_bytes, created_at, checker }: Owner,
+): Promise<Replaced> {
   const { scope_id, integration_id, ...wanted } = unsaved
   const replaced = stored.find((scope) => scope.scope_id === scope_id)
   if (scope_id !== undefined && replaced?.integration_id !== integration_id)
     return refused('/scope/scope_id', 'the agent has no scope with this id for this integration')
   const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
   const checked = checkInput(EditableScope, mergePatch(SCOPE_DEFAULTS, wanted, special))
-  if (!checked.ok) return { ok: false, issues: checked.issues.map(inScope) }
+  if (!checked.ok) return { ok: false, refusal: invalid(checked.issues.map(inScope)) }
   const edited = canonicalScope(checked.value)
   const issues = checkScopeSettings(edited, max_body_bytes)
-  if (issues.length > 0) return { ok: false, issues: issues.map(inScope) }
+  if (issues.length > 0) return { ok: false, refusal: invalid(issues.map(inScope)) }
+  const refusal = await checkPatterns(edited.injection_detection, checker, '/scope')
+  if (refusal !== null) return { ok: false, refusal }
   const scope: Scope = {
     scope_id: replaced?.scope_id ?? 'scp_unsaved',
     organization_id,
@@ -66,5 +70,5 @@ const inScope = ({ path, message }: Issue): Issue => ({ path: `/scope${path}`, m
 
 const refused = (path: string, message: string): Replaced => ({
   ok: false,
-  issues: [{ path, message }],
+  refusal: invalid([{ path, message }]),
 })

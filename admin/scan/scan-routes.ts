@@ -3,11 +3,11 @@ import { SCOPE_DEFAULTS, type InjectionSettings } from '../../core/model.ts'
 import { patternSettings } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import { detectionsOf } from '../../core/scanner/detections-of.ts'
-import { checkPatterns } from '../scopes/check-patterns.ts'
+import { checkerOf, checkPatterns } from '../scopes/check-patterns.ts'
 import { NewScope } from '../scopes/scope-schemas.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
-import { type Outcome, answer, invalid } from '../http/outcome.ts'
+import { type Outcome, answer } from '../http/outcome.ts'
 
 const Question = Strict({
   body: Type.String({ description: 'A request body as text' }),
@@ -47,19 +47,22 @@ export const scanRoutes: readonly Route[] = [
 ]
 
 /** Omitted members have the defaults of a scope. */
-async function scan({
-  context: { scans },
-  body: { body, content_type, injection_detection },
-}: AdminCall<unknown, unknown, Question>): Promise<Outcome> {
+async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcome> {
+  const {
+    context: { scans },
+    body: { body, content_type, injection_detection },
+  } = call
   const settings = { ...SCOPE_DEFAULTS.injection_detection, ...injection_detection }
-  const issues = checkPatterns(settings)
-  if (issues.length > 0) return invalid(issues)
+  const checker = checkerOf(call)
+  const refused = await checkPatterns(settings, checker)
+  if (refused !== null) return refused
   if (!settings.enabled) return answer(200, { blocked: false, detections: [] })
   const deferred = new DeferredSettings(patternSettings(settings))
   const bytes = Buffer.from(body)
   const input = { body: bytes, content_type: content_type ?? null, content_encoding: null }
   const nothingElse = { path: '', query: '', headers: [] }
-  const result = await scans?.scanRequest({ ...input, ...nothingElse }, deferred)
+  const whole = { ...input, ...nothingElse }
+  const result = await scans?.scanRequest(whole, deferred, undefined, checker.owner)
   if (result?.kind !== 'scanned')
     return { kind: 'refusal', error: 'gateway_unavailable', message: BUSY }
   const { decision, findings } = result

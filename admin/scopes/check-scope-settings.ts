@@ -1,7 +1,6 @@
 import { parsePathPattern, type PatternProblem } from '../../core/policy/path-pattern.ts'
 import type { Scope } from '../../core/model.ts'
 import type { Issue } from '../http/outcome.ts'
-import { checkPatterns } from './check-patterns.ts'
 import { PATH_DEEP_LIMIT, SCOPE_LIMIT_BYTES, SCOPE_PATHS_LIMIT } from './scope-schemas.ts'
 
 type Settings = Pick<
@@ -10,7 +9,7 @@ type Settings = Pick<
 >
 
 /**
- * Checks a scope beyond its schema.
+ * Checks a scope beyond its schema, except its patterns (`checkPatterns`).
  * @param hasOldRules its rules are stored already, so that limits for rules do not apply
  */
 export function checkScopeSettings(
@@ -39,7 +38,6 @@ export function checkScopeSettings(
         path: `/${member}`,
         message: `must be at most ${body_limit_bytes}, the limit of this gateway`,
       })
-  issues.push(...checkPatterns(scope.injection_detection))
   if (issues.length === 0 && Buffer.byteLength(JSON.stringify(scope)) > SCOPE_LIMIT_BYTES)
     issues.push({ path: '', message: `must be at most ${SCOPE_LIMIT_BYTES} bytes as JSON` })
   return issues

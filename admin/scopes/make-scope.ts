@@ -9,6 +9,7 @@ import { checkInput } from '../http/check-input.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, type Refusal, invalid } from '../http/outcome.ts'
 import { canonicalScope } from './canonical-scope.ts'
+import { checkerOf, checkPatterns } from './check-patterns.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { EditableScope, type NewScope, SCOPE_NULLABLE, SCOPE_WHOLE } from './scope-schemas.ts'
 
@@ -33,6 +34,8 @@ export async function makeScope(
   if (integration === 0)
     issues.push({ path: '/integration_id', message: 'no integration has this id' })
   if (issues.length > 0) return invalid(issues)
+  const refused = await checkPatterns(edited.injection_detection, checkerOf(call))
+  if (refused !== null) return refused
   const scope: Scope = {
     scope_id,
     organization_id: org,

@@ -8,6 +8,7 @@ import { defineResource } from '../resources/define-resource.ts'
 import { checkAgentTotal } from './check-agent-total.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkNewScopes } from './check-new-scopes.ts'
+import { checkerOf, checkPatterns } from './check-patterns.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { makeScope } from './make-scope.ts'
 import {
@@ -89,6 +90,8 @@ export const scopeRoutes: readonly Route[] = defineResource({
       const hasOldRules = JSON.stringify(edited.rules) === JSON.stringify(record.rules)
       const issues = checkScopeSettings(edited, settings.maxBodyBytes, hasOldRules)
       if (issues.length > 0) return invalid(issues)
+      const refused = await checkPatterns(edited.injection_detection, checkerOf(call))
+      if (refused !== null) return refused
       const excess = await checkAgentTotal(redis, record, [{ ...record, ...edited }], record)
       if (excess !== null) return excess
       return { kind: 'edited', record: { ...record, ...edited } }

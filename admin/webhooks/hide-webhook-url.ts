@@ -32,12 +32,19 @@ export function hideUrlParts(text: string, url: string): string {
   return long.reduce((shown, part) => shown.replaceAll(part, HIDDEN), whole)
 }
 
-/** The number of characters at the end of a truncated text that are the beginning of a secret part. */
+/** The number of characters at the end of a truncated text that are the beginning of a secret part; 0 if they are too few. */
 function cutLength(text: string, part: string): number {
   if (text.endsWith(part)) return 0
-  for (let length = part.length - 1; length >= PART_LENGTH_MIN; length--)
-    if (text.endsWith(part.slice(0, length))) return length
-  return 0
+  // At each character of the two: how much of the part ends there (Knuth, Morris and Pratt).
+  const both = `${part}\0${text.slice(-part.length)}`
+  const lengths = new Uint16Array(both.length)
+  for (let i = 1; i < both.length; i++) {
+    let length = lengths[i - 1] ?? 0
+    while (length > 0 && both[i] !== both[length]) length = lengths[length - 1] ?? 0
+    lengths[i] = both[i] === both[length] ? length + 1 : 0
+  }
+  const length = lengths.at(-1) ?? 0
+  return length >= PART_LENGTH_MIN ? length : 0
 }
 
 function decoded(part: string): string {

@@ -17,6 +17,7 @@ import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import type { Header } from '../../core/policy/header.ts'
+import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
@@ -211,9 +212,7 @@ const CALLER: readonly Subject[] = [
     limit_bytes: HEADERS_BYTES,
     prepare: (text) => () => {
       const there = scopes.by_integration.get('int_0')
-      return (
-        there !== undefined && mayBodyOverride(there, { scope: aScope(), rule: 0 }, header(text))
-      )
+      return there !== undefined && mayBodyOverride(there, aScope(), header(text), false, false)
     },
   },
   {
@@ -341,15 +340,23 @@ const TOOLS: readonly Subject[] = [
 ]
 
 const target = parseTarget(URL_CALLED)
-if (!target.ok) throw new Error('the URL of the fuzz does not parse')
+const compiled = target.ok ? matchIntegration(table, target.target).integration : null
+if (!target.ok || compiled === null) throw new Error('the URL of the fuzz does not parse')
 const place: CallPlace = {
   target: target.target,
   base_url: 'https://api.example.com/v1',
-  siblings: table,
+  integration: compiled,
+  integrations: table,
+  mayGet: () => true,
+  method: 'GET',
   is_proxied: false,
   path: URL_CALLED,
-  called: { authority: 'gateway.example.com', forwarded_host: 'front.example.com' },
-  gateway: { hosts: ['127.0.0.1'], ports: [8080] },
+  called: {
+    authority: 'gateway.example.com',
+    scheme: 'http',
+    forwarded_host: 'front.example.com',
+  },
+  gateway: { hosts: ['127.0.0.1'], ports: [8080], proxy_url: null },
 }
 const answered = (
   name: string,
@@ -392,7 +399,10 @@ const RESPONSES: readonly Subject[] = [
     name: 'response: host of the gateway',
     limit_bytes: HEADERS_BYTES,
     prepare: (text) => {
-      const named = { ...place, called: { authority: header(text), forwarded_host: header(text) } }
+      const named = {
+        ...place,
+        called: { ...place.called, authority: header(text), forwarded_host: header(text) },
+      }
       return () => judgeHeaders([{ name: 'location', value: 'https://other.example.com/' }], named)
     },
   },

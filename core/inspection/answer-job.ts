@@ -1,7 +1,9 @@
 import { type BodyFacts, type BodyQuestions, readBody } from './read-body.ts'
 import {
+  compileInjectionSettings,
   compileSavedSettings,
   type CompiledInjectionSettings,
+  type ExpressionProblem,
   type PatternSettings,
 } from '../scanner/compile-settings.ts'
 import type { LiteralFilter } from '../scanner/custom/literal-filter.ts'
@@ -30,12 +32,19 @@ export type ScanJob = {
       readonly limit_bytes: number
     }
   | { readonly kind: 'texts'; readonly texts: readonly Source[] }
+  /** Compiles and times the patterns of the settings, which nobody has checked yet. */
+  | { readonly kind: 'patterns' }
 )
 
 export type ScanAnswer =
   | { readonly kind: 'call'; readonly facts: BodyFacts; readonly is_stripped: boolean }
   | { readonly kind: 'response'; readonly result: ScanResult }
   | { readonly kind: 'texts'; readonly findings: readonly (readonly Finding[])[] }
+  | { readonly kind: 'patterns'; readonly problems: PatternProblems }
+
+export type PatternProblems = Readonly<
+  Record<'custom_patterns' | 'whitelist_patterns', readonly ExpressionProblem[]>
+>
 
 export type ScanReply = {
   readonly answer: ScanAnswer | null
@@ -70,13 +79,31 @@ const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work =>
     const result = scanResponseBody(job, settings, job.limit_bytes)
     return { answer: { kind: 'response', result }, body: null }
   }
+  if (job.kind === 'patterns') throw new Error('patterns are checked, not searched')
   const findings = scanTexts(job.texts, settings, new SearchBudget())
   return { answer: { kind: 'texts', findings }, body: null }
+}
+
+const problemsOf = (settings: PatternSettings): PatternProblems => {
+  const none = { ...settings, custom_patterns: [], whitelist_patterns: [] }
+  const problems = (list: keyof PatternProblems): readonly ExpressionProblem[] => {
+    const compiled = compileInjectionSettings({ ...none, [list]: settings[list] })
+    return compiled.ok ? [] : compiled.problems
+  }
+  const custom_patterns = problems('custom_patterns')
+  return {
+    custom_patterns,
+    whitelist_patterns: custom_patterns.length > 0 ? [] : problems('whitelist_patterns'),
+  }
 }
 
 /** Runs a job. */
 export const answerJob = (job: ScanJob): ScanReply => {
   try {
+    if (job.kind === 'patterns' && job.settings !== null) {
+      const answer = { kind: 'patterns', problems: problemsOf(job.settings) } as const
+      return { answer, error: null, filter: undefined, body: null }
+    }
     const settings = job.settings === null ? null : compiled(job.settings)
     const { answer, body } = work(job, settings)
     const filter = job.wants_filter ? (settings?.custom?.filter ?? null) : undefined

@@ -14,7 +14,8 @@ export function answerJobs(answer: (job: ScanJob) => ScanReply): void {
     frameReader(JOB_LIMIT_BYTES, ({ value, bytes }) => {
       const { job, ...asked } = value as Numbered<ScanJob>
       const { body, ...reply } = answer({ ...asked, body: bytes } as ScanJob)
-      writeFrame(channel, { value: { ...reply, job }, bytes: body })
+      const { user, system } = process.cpuUsage()
+      writeFrame(channel, { value: { ...reply, job, cpu_us: user + system }, bytes: body })
     }),
   )
   channel.on('error', () => process.exit(1))

@@ -13,7 +13,8 @@ import {
 import { type ResponseInput, scanResponseBody } from '../scanner/scan-response.ts'
 import { scanTexts } from '../scanner/scan-texts.ts'
 import type { JobOwner } from './job-owner.ts'
-import type { ScanAnswer, ScanJob } from './answer-job.ts'
+import type { PatternProblems, ScanAnswer, ScanJob } from './answer-job.ts'
+import type { PatternSettings } from '../scanner/compile-settings.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
 import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
@@ -29,6 +30,8 @@ const OVERHANG_BYTES = 4_096
 const QUEUE_BYTES = 64 * 1024 * 1024
 /** Small bodies that wait, outside of the queue, until the patterns of their settings are compiled: 32 MiB at most. */
 const COMPILE_WAITERS_MAX = 1_024
+/** CPU time to compile and time the patterns of a scope; the largest that are accepted take a third of it. */
+const PATTERNS_CHECK_MS = 3_000
 
 export type Busy = {
   readonly kind: 'busy'
@@ -65,16 +68,21 @@ export type ScanPool = {
     input: ScanInput,
     settings: DeferredSettings,
     limit_bytes?: number,
+    owner?: JobOwner,
   ): PooledResult | Promise<PooledResult>
   scanResponse(
     input: ResponseInput,
     settings: DeferredSettings,
     limit_bytes?: number,
+    owner?: JobOwner,
   ): PooledResult | Promise<PooledResult>
+  /** What is wrong with patterns that are not saved yet. A promise that rejects: they took too long, or the process ended. */
+  checkPatterns(settings: PatternSettings, owner: JobOwner): Promise<PatternProblems | Busy>
   /** Scans texts of a stream; returns the findings of each. Null: busy. */
   scanTexts(
     texts: readonly Source[],
     settings: DeferredSettings,
+    owner?: JobOwner,
   ): readonly (readonly Finding[])[] | null | Promise<readonly (readonly Finding[])[] | null>
   /** Starts the processes, which build their tables, so that no body has to wait for this. */
   warm(): Promise<void>
@@ -196,6 +204,7 @@ class Pool implements ScanPool {
     input: ScanInput,
     settings: DeferredSettings,
     limit_bytes = INFLATED_LIMIT_BYTES,
+    owner: JobOwner | null = null,
   ): PooledResult | Promise<PooledResult> {
     const { path, query, headers, content_encoding } = input
     const size = (input.body?.length ?? 0) + sizeOf(input)
@@ -204,7 +213,8 @@ class Pool implements ScanPool {
       const result = scanWithin(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
-    if (this.#slots.room(size, null) !== 'yes') return BUSY
+    const room = this.#slots.room(size, owner)
+    if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
     const questions: BodyQuestions = {
       content_type: input.content_type ?? '',
       content_encoding,
@@ -216,7 +226,7 @@ class Pool implements ScanPool {
       json_rpc: null,
       scan: { path, query, headers },
     }
-    return this.#facts(input.body, questions, settings, size).then((read) =>
+    return this.#facts(input.body, questions, settings, size, owner).then((read) =>
       read.kind === 'busy' ? read : (read.facts.unread ?? read.facts.scan ?? BUSY),
     )
   }
@@ -225,6 +235,7 @@ class Pool implements ScanPool {
     input: ResponseInput,
     settings: DeferredSettings,
     limit_bytes = INFLATED_LIMIT_BYTES,
+    owner: JobOwner | null = null,
   ): PooledResult | Promise<PooledResult> {
     const { content_type, content_encoding } = input
     const size = input.body.length
@@ -233,27 +244,36 @@ class Pool implements ScanPool {
       const result = scanResponseBody(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
-    if (this.#slots.room(size, null) !== 'yes') return BUSY
+    const room = this.#slots.room(size, owner)
+    if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
     const { bytes: body } = pack(input.body)
     const job = { kind: 'response', body, content_type, content_encoding, limit_bytes } as const
-    return this.#ask(job, settings, size).then((reply) =>
+    return this.#ask(job, settings, size, owner).then((reply) =>
       reply?.answer.kind === 'response' ? reply.answer.result : BUSY,
     )
   }
 
-  scanTexts(texts: readonly Source[], settings: DeferredSettings) {
+  scanTexts(texts: readonly Source[], settings: DeferredSettings, owner: JobOwner | null = null) {
     const size = texts.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size <= INLINE_BYTES && !settings.isForProcess) {
       const budget = forLoop()
       const findings = scanTexts(texts, settings.compiled, budget)
       if (!budget.isUndecided) return findings
     }
-    if (this.#slots.room(size, null) !== 'yes') return null
+    if (this.#slots.room(size, owner) !== 'yes') return null
     // The memory around them may be used again while they wait.
     const copies = texts.map((text) => ({ ...text, bytes: Buffer.from(text.bytes) }))
-    return this.#ask({ kind: 'texts', texts: copies }, settings, size).then((reply) =>
+    return this.#ask({ kind: 'texts', texts: copies }, settings, size, owner).then((reply) =>
       reply?.answer.kind === 'texts' ? reply.answer.findings : null,
     )
+  }
+
+  async checkPatterns(settings: PatternSettings, owner: JobOwner): Promise<PatternProblems | Busy> {
+    const room = this.#slots.room(0, owner)
+    if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
+    const job = { kind: 'patterns', settings, wants_filter: false } as const
+    const reply = await this.#slots.run(job, 0, owner, null, PATTERNS_CHECK_MS)
+    return reply?.answer?.kind === 'patterns' ? reply.answer.problems : BUSY
   }
 
   warm(): Promise<void> {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { BARE_ENVIRONMENT } from '../bare-environment.ts'
+import { processStat } from '../process-stat.ts'
 import { fromRoot } from '../root.ts'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import { frameReader, writeFrame } from './frames.ts'
@@ -13,7 +14,8 @@ export interface ScanProcessParts {
   readonly url: URL | undefined
   /** A process that needs more memory for one body ends; the bytes of bodies do not count. */
   readonly heap_mb: number
-  readonly onReply: (reply: ScanReply) => void
+  /** @param cpu_ms of the job */
+  readonly onReply: (reply: ScanReply, cpu_ms: number) => void
   /** It ended without being told to. */
   readonly onEnd: (error: Error) => void
 }
@@ -37,6 +39,8 @@ export class ScanProcess {
   /** None if the process could not be started. */
   readonly #channel: Socket | undefined
   #jobs = 0
+  /** What it had used up when it replied to the job before. */
+  #cpu_us = 0
   #isOver = false
 
   /** @throws if the system refuses for another reason than a lack of descriptors or processes, which `onEnd` reports */
@@ -61,9 +65,11 @@ export class ScanProcess {
       onEnd(error)
     }
     const read = frameReader(REPLY_LIMIT_BYTES, ({ value, bytes }) => {
-      const { job, ...reply } = value as Numbered<ScanReply>
+      const { job, cpu_us, ...reply } = value as Numbered<ScanReply> & { readonly cpu_us: number }
       if (job !== this.#jobs) throw new Error(`a reply to job ${job} of ${this.#jobs}`)
-      onReply({ ...reply, body: bytes })
+      const used_ms = (cpu_us - this.#cpu_us) / 1_000
+      this.#cpu_us = cpu_us
+      onReply({ ...reply, body: bytes }, used_ms)
     })
     // An error of the channel is followed by the end of the process.
     this.#channel?.on('error', () => undefined)
@@ -83,12 +89,19 @@ export class ScanProcess {
 
   /** @param freed memory that is not used any more once the job is sent */
   send(job: ScanJob, freed: ArrayBuffer | null): void {
-    const { body, ...rest } = job.kind === 'texts' ? { ...job, body: null } : job
+    const { body, ...rest } = 'body' in job ? job : { ...job, body: null }
     const value: Numbered<object> = { ...rest, job: ++this.#jobs }
     if (this.#channel === undefined) return
     writeFrame(this.#channel, { value, bytes: body }, () => {
       if (freed !== null) freeMemory(freed)
     })
+  }
+
+  /** What the present job has used so far. */
+  cpuMs(): number {
+    const { pid } = this.#child
+    const stat = pid === undefined ? null : processStat(pid)
+    return stat === null ? 0 : Math.max(0, stat.cpu_us - this.#cpu_us) / 1_000
   }
 
   /** Whether it keeps the process that started it alive. */

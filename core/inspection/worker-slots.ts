@@ -1,11 +1,15 @@
 import type { ScanJob, ScanReply } from './answer-job.ts'
+import { CpuDebt } from './cpu-debt.ts'
+import { jobLimitMs } from './job-limit.ts'
 import type { JobOwner } from './job-owner.ts'
 import { ScanProcess } from './scan-process.ts'
 
-/** No body that Envoy accepts takes a tenth of this time. A worker that exceeds it is replaced. */
-const JOB_TIMEOUT_MS = 15_000
+/** How many times its CPU time a job may take where other processes have the cores. */
+const BUSY_PATIENCE = 6
 /** Starting a process and building its tables takes 0.2 s, but far longer where all cores are busy. It needs no body of a caller. */
 const START_TIMEOUT_MS = 60_000
+/** CPU time of a start. */
+const START_CPU_MS = 2_000
 /** Jobs of more bytes leave one process free, so that a small one does not wait behind them. */
 const LARGE_BYTES = 262_144
 /** A process that needs more memory for one body is replaced; the bytes of bodies do not count. */
@@ -26,11 +30,17 @@ type Waiting = {
   readonly freed: ArrayBuffer | null
   readonly owner: JobOwner | null
   readonly bytes: number
-  readonly timeout_ms: number
+  /** CPU time that the job may take. */
+  readonly limit_ms: number
   readonly resolve: (reply: ScanReply | null) => void
   readonly reject: (error: Error) => void
 }
-type Slot = { worker: ScanProcess | null; waiting: Waiting | null; timer: NodeJS.Timeout | null }
+type Slot = {
+  worker: ScanProcess | null
+  waiting: Waiting | null
+  timer: NodeJS.Timeout | null
+  started_ms: number
+}
 
 export type SlotLimits = {
   readonly workers: number
@@ -43,7 +53,10 @@ export type SlotLimits = {
   readonly heap_mb?: number
 }
 
-/** Guarantees that each accepted job is answered once, and that no slot has two jobs. */
+/**
+ * Guarantees that each accepted job is answered once, that no slot has two jobs, and that the jobs of one organization leave one
+ * slot to the others, if there are several.
+ */
 export class WorkerSlots {
   readonly #slots: Slot[]
   readonly #queue: Waiting[] = []
@@ -52,6 +65,7 @@ export class WorkerSlots {
   #isClosed = false
   #turn = 0
   readonly #turns = new Map<string, number>()
+  readonly #debt = new CpuDebt()
 
   constructor(limits: SlotLimits) {
     this.#limits = limits
@@ -59,18 +73,28 @@ export class WorkerSlots {
       worker: null,
       waiting: null,
       timer: null,
+      started_ms: 0,
     }))
   }
 
   /** Whether a job of this size would be accepted; its bytes must not be transferred before. */
   room(bytes: number, owner: JobOwner | null): Room {
     if (this.#isClosed) return 'full'
-    if (this.#freeSlot(bytes) !== undefined) return 'yes'
+    if (this.#freeSlot(bytes, owner) !== undefined) return 'yes'
     this.#dropGone()
-    if (owner !== null && !this.#hasShare(bytes, owner)) return 'owner_full'
+    if (owner !== null && (this.#mustWait(owner) || !this.#hasShare(bytes, owner)))
+      return 'owner_full'
     const { queue_limit, queue_bytes } = this.#limits
     const fits = this.#queue.length < queue_limit && this.#queuedBytes + bytes <= queue_bytes
     return fits ? 'yes' : 'full'
+  }
+
+  /** It has used more than its part while others wait. */
+  #mustWait({ organization_id }: JobOwner): boolean {
+    return (
+      this.#debt.isSpent(organization_id, performance.now()) &&
+      this.#queue.some((one) => organizationOf(one) !== organization_id)
+    )
   }
 
   /** One job may always wait, whatever its size. */
@@ -104,11 +128,11 @@ export class WorkerSlots {
     bytes: number,
     owner: JobOwner | null = null,
     freed: ArrayBuffer | null = null,
-    timeout_ms = JOB_TIMEOUT_MS,
+    limit_ms = jobLimitMs(job, bytes),
   ): Promise<ScanReply | null> {
     return new Promise((resolve, reject) => {
-      const waiting = { job, freed, bytes, owner, timeout_ms, resolve, reject }
-      const slot = this.#freeSlot(bytes)
+      const waiting = { job, freed, bytes, owner, limit_ms, resolve, reject }
+      const slot = this.#freeSlot(bytes, owner)
       if (slot !== undefined) {
         this.#start(slot, waiting)
         return
@@ -134,31 +158,47 @@ export class WorkerSlots {
     )
   }
 
-  /** One of two processes is reserved for jobs that are not large. A running one is preferred. */
-  #freeSlot(bytes: number): Slot | undefined {
+  /**
+   * One of two processes is reserved for jobs that are not large, and one for the jobs of others. A running one is preferred.
+   */
+  #freeSlot(bytes: number, owner: JobOwner | null): Slot | undefined {
+    if (owner !== null && this.#heldBy(owner) >= Math.max(1, this.#slots.length - 1))
+      return undefined
     const isLarge = bytes > LARGE_BYTES
     const free = this.#slots.filter((slot) => slot.waiting === null)
     if (isLarge && this.#slots.length > 1 && free.length <= 1) return undefined
     return free.find((slot) => slot.worker !== null) ?? free[0]
   }
 
-  /** The organizations take turns, and within one its agents. */
+  #heldBy({ organization_id }: JobOwner): number {
+    return this.#slots.filter(
+      ({ waiting }) => waiting !== null && organizationOf(waiting) === organization_id,
+    ).length
+  }
+
+  /** Organizations that have used less come first; they take turns, and within one its agents. */
   #startNext(): void {
     this.#dropGone()
     const next = this.#queue
-      .filter(({ bytes }) => this.#freeSlot(bytes) !== undefined)
+      .filter(({ bytes, owner }) => this.#freeSlot(bytes, owner) !== undefined)
       .reduce<Waiting | null>(
         (first, one) => (first === null || this.#isBefore(one, first) ? one : first),
         null,
       )
-    const slot = next === null ? undefined : this.#freeSlot(next.bytes)
+    const slot = next === null ? undefined : this.#freeSlot(next.bytes, next.owner)
     if (next === null || slot === undefined) return
     this.#queue.splice(this.#queue.indexOf(next), 1)
     this.#queuedBytes -= next.bytes
     this.#start(slot, next)
+    // What this one leaves free may be for a job of somebody else.
+    if (slot.waiting === next) this.#startNext()
   }
 
   #isBefore(one: Waiting, other: Waiting): boolean {
+    const now_ms = performance.now()
+    const byDebt =
+      this.#debt.rank(organizationOf(one), now_ms) - this.#debt.rank(organizationOf(other), now_ms)
+    if (byDebt !== 0) return byDebt < 0
     const byOrganization = this.#turnOf(organizationOf(one)) - this.#turnOf(organizationOf(other))
     if (byOrganization !== 0) return byOrganization < 0
     return this.#turnOf(agentOf(one)) < this.#turnOf(agentOf(other))
@@ -179,6 +219,7 @@ export class WorkerSlots {
   #start(slot: Slot, waiting: Waiting): void {
     this.#takeTurn(waiting)
     let worker: ScanProcess
+    const start_ms = slot.worker === null ? START_CPU_MS : 0
     try {
       worker = slot.worker ??= this.#hire(slot)
     } catch (error) {
@@ -187,12 +228,23 @@ export class WorkerSlots {
       this.#startNext()
       return
     }
-    const timeout_ms = this.#limits.timeout_ms ?? waiting.timeout_ms
     slot.waiting = waiting
+    slot.started_ms = performance.now()
     worker.holdOpen(true)
-    const late = new Error(`a scan took more than ${timeout_ms} ms`)
-    slot.timer = setTimeout(() => this.#replace(slot, late), timeout_ms)
+    this.#watch(slot, worker, this.#limits.timeout_ms ?? waiting.limit_ms + start_ms)
     worker.send(waiting.job, waiting.freed)
+  }
+
+  /** Ends a job that has used its time. One that has not got it, because others have the cores, may wait for it. */
+  #watch(slot: Slot, worker: ScanProcess, limit_ms: number): void {
+    const elapsed_ms = performance.now() - slot.started_ms
+    const left_ms = Math.max(limit_ms - worker.cpuMs(), limit_ms / BUSY_PATIENCE)
+    const wait_ms = Math.min(left_ms, limit_ms * BUSY_PATIENCE - elapsed_ms)
+    slot.timer = setTimeout(() => {
+      const isOver = performance.now() - slot.started_ms >= limit_ms * BUSY_PATIENCE
+      if (worker.cpuMs() < limit_ms && !isOver) this.#watch(slot, worker, limit_ms)
+      else this.#replace(slot, new Error(`a scan took more than ${Math.round(limit_ms)} ms`))
+    }, wait_ms)
   }
 
   #hire(slot: Slot): ScanProcess {
@@ -200,8 +252,9 @@ export class WorkerSlots {
     const worker = new ScanProcess({
       url,
       heap_mb,
-      onReply: (reply) => {
+      onReply: (reply, cpu_ms) => {
         const waiting = finish(slot)
+        this.#count(waiting, cpu_ms)
         worker.holdOpen(false)
         if (reply.error === null) waiting?.resolve(reply)
         else waiting?.reject(new Error(`the scanner failed: ${reply.error}`))
@@ -212,10 +265,15 @@ export class WorkerSlots {
     return worker
   }
 
+  #count(job: Waiting | null, cpu_ms: number): void {
+    if (job?.owner) this.#debt.add(organizationOf(job), cpu_ms, performance.now())
+  }
+
   /** A failed worker is discarded with its job; the slot starts a new worker for the next one. */
   #replace(slot: Slot, error: Error): void {
     const failed = finish(slot)
     const { worker } = slot
+    this.#count(failed, worker?.cpuMs() ?? 0)
     slot.worker = null
     void worker?.kill()
     failed?.reject(error)

@@ -1,6 +1,7 @@
 import RE2 from 're2'
 import type { InjectionMode, InjectionSettings, Sensitivity } from '../model.ts'
 import { buildLiteralFilter, type LiteralFilter } from './custom/literal-filter.ts'
+import { tooExpensive } from './custom/pattern-cost.ts'
 
 /** Bounds of the admin API; RE2 itself refuses expressions that compile to more than its memory bound. */
 const PATTERN_COUNT = 100
@@ -131,13 +132,20 @@ const compileSet = (
     })
     return null
   }
+  const excess = tooExpensive(expressions)
+  if (excess !== null) {
+    problems.push(excess)
+    return null
+  }
   const each: RE2[] = []
   for (const expression of expressions) {
     const compiled = compileOne(expression)
-    if (typeof compiled === 'string') problems.push({ pattern: expression, reason: compiled })
-    else each.push(compiled)
+    if (typeof compiled === 'string') {
+      problems.push({ pattern: expression, reason: compiled })
+      return null
+    }
+    each.push(compiled)
   }
-  if (each.length < expressions.length) return null
   try {
     const all = new RE2.Set([...expressions], 'iu')
     if (isTooSlow(all)) {
@@ -158,7 +166,7 @@ const compileSet = (
   }
 }
 
-/** Compiles and times the patterns of a scope; the errors name each pattern that cannot be accepted. */
+/** Compiles and times the patterns of a scope; each list ends at the first pattern that cannot be accepted. */
 export const compileInjectionSettings = (settings: PatternSettings): CompiledSettings => {
   const problems: ExpressionProblem[] = []
   const custom = compileSet([...new Set(settings.custom_patterns)], problems)

@@ -1,3 +1,4 @@
+import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { authorityOf } from '../../core/policy/authority-of.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
@@ -52,6 +53,13 @@ export interface PassedSteps {
 }
 
 type ForwardedRecord = Pick<CallRecord, 'note' | 'foundInResponse' | 'passedUnscanned' | 'leftOut'>
+
+/** A response is judged also if its caller has left. */
+const ownerOf = ({ organization_id, agent_id }: AdmittedCall['agent']): JobOwner => ({
+  organization_id,
+  agent_id,
+  isGone: () => false,
+})
 
 /** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
@@ -144,6 +152,7 @@ function inspectorOf(
     },
     settings: call.settings,
     pool,
+    owner: ownerOf(call.agent),
     limit_bytes: settings.max_body_bytes,
     query_secret: credential.query_secret,
     onUnauthorized: credential.onUnauthorized,

@@ -2,6 +2,7 @@ import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
+import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { openByteScanner } from '../../core/scanner/scan-bytes.ts'
 import {
@@ -35,6 +36,8 @@ export interface InspectionOrder {
   readonly place: CallPlace
   readonly settings: EffectiveSettings
   readonly pool: ScanPool
+  /** Whose jobs the scans are. */
+  readonly owner: JobOwner
   /** Of the gateway; a scope may have a lower one. */
   readonly limit_bytes: number
   /** A credential that travels in the query, and may come back in a header. */
@@ -175,12 +178,12 @@ class Inspector implements ResponseInspector {
   }
 
   #openScanner(reading: 'events' | 'bytes'): StreamScanner {
-    const { settings, pool } = this.#order
+    const { settings, pool, owner } = this.#order
     const deferred = settingsToScan(settings)
     const open = reading === 'events' ? openStreamScanner : openByteScanner
     return open(
       settings.injection.mode,
-      (texts) => pool.scanTexts(texts, deferred),
+      (texts) => pool.scanTexts(texts, deferred, owner),
       this.#contentEncoding,
     )
   }
@@ -206,7 +209,7 @@ class Inspector implements ResponseInspector {
 
   async #whole(body: Buffer): Promise<BodyVerdict> {
     if (body.length === 0) return UNCHANGED
-    const { settings, pool } = this.#order
+    const { settings, pool, owner } = this.#order
     const limit_bytes = this.#limit_bytes
     if (body.length > limit_bytes)
       return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
@@ -216,7 +219,7 @@ class Inspector implements ResponseInspector {
         content_type: this.#contentType,
         content_encoding: this.#contentEncoding,
       }
-      const result = await pool.scanResponse(input, settingsToScan(settings), limit_bytes)
+      const result = await pool.scanResponse(input, settingsToScan(settings), limit_bytes, owner)
       if (result.kind === 'too_large') {
         if (!this.#maySkip) return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
         this.#order.onUnscanned(limit_bytes)

@@ -180,7 +180,7 @@ function leadsBackFromGateway(raw: string, place: CallPlace): RefusedReference |
   const own = knownUrl(`http://gateway.invalid${gatewayPrefix(place)}`).pathname
   if (seen === own) return null
   if (seen.startsWith(`${own}/`))
-    return leadsAside(new URL(place.target.origin + seen.slice(own.length)), place)
+    return leadsAside(knownUrl(place.target.origin + seen.slice(own.length)), place)
   return isTargetPath(seen) ? 'target_path' : null
 }
 

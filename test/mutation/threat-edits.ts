@@ -142,7 +142,7 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
     threat: 16,
     name: 'a host of an integration is passed through unless its port is 443',
     file: TUNNEL,
-    find: 'new URL(origin).hostname === host',
+    find: 'knownUrl(origin).hostname === host',
     replace: 'origin === `https://${host}`',
     test: ['forward-proxy', 'a host of an integration is never passed through'],
   },

@@ -7,6 +7,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { tryOnHistory } from '../../admin/explain/try-on-history.ts'
 import { withUnsaved } from '../../admin/explain/unsaved-scope.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
+import { sharedPool } from '../kit/scan-fixture.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { anAgent, anIntegration, aScope } from './policy-kit.ts'
 
@@ -140,17 +141,21 @@ const OWNER = {
   agent_id: 'agt_a',
   max_body_bytes: 1000,
   created_at: '2026-06-08T00:00:00.000Z',
+  checker: {
+    scans: sharedPool(),
+    owner: { organization_id: ORG, agent_id: 'tok_a', isGone: () => false },
+  },
 }
 const unsaved = { name: 'n', integration_id: 'int_a', rules: [] }
 
 test('an unsaved scope replaces the one that it names, and has the defaults of a saved one', async () => {
-  const replaced = withUnsaved([SCOPE], { ...unsaved, scope_id: 'scp_a' }, OWNER)
+  const replaced = await withUnsaved([SCOPE], { ...unsaved, scope_id: 'scp_a' }, OWNER)
   assert.ok(replaced.ok)
   assert.equal(replaced.scopes.length, 1)
   assert.equal(replaced.scopes[0]?.scope_id, 'scp_a')
   assert.equal(replaced.scopes[0]?.created_at, SCOPE.created_at)
   assert.deepEqual(replaced.scopes[0]?.rate_limiting, SCOPE_DEFAULTS.rate_limiting)
-  const added = withUnsaved(
+  const added = await withUnsaved(
     [SCOPE],
     { ...unsaved, rules: [{ methods: ['get'], paths: ['/'] }] },
     OWNER,
@@ -175,8 +180,12 @@ test('an unsaved scope is refused as a saved one would be', async () => {
     ],
   ]
   for (const [change, problem] of rows) {
-    const tried = withUnsaved([SCOPE], { ...unsaved, ...change }, OWNER)
+    const tried = await withUnsaved([SCOPE], { ...unsaved, ...change }, OWNER)
     assert.equal(tried.ok, false, JSON.stringify(change))
-    if (!tried.ok) assert.match(`${tried.issues[0]?.path} ${tried.issues[0]?.message}`, problem)
+    if (tried.ok) continue
+    const { issues } = tried.refusal.details as {
+      issues: readonly { path: string; message: string }[]
+    }
+    assert.match(`${issues[0]?.path} ${issues[0]?.message}`, problem)
   }
 })

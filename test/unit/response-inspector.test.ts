@@ -67,6 +67,7 @@ function anInspector(looks: Looks) {
     onLeftOut: () => undefined,
     settings: mergeSettings([scope]),
     pool: pool as ScanPool,
+    owner: { organization_id: 'org_default', agent_id: 'agt_a', isGone: () => false },
     limit_bytes: LIMIT_BYTES,
     query_secret: looks.query_secret === undefined ? null : new Secret(looks.query_secret),
     onUnauthorized: looks.onUnauthorized ?? null,

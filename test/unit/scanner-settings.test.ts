@@ -163,23 +163,48 @@ test('only a critical built-in finding in mode block may kill', () => {
   assert.equal(scan(CRITICAL, { whitelist_patterns: ['disregard'] }).decision.may_kill, false)
 })
 
-test('faulty patterns are refused, each with its reason', () => {
-  const faulty = ['(', 'a{900}{900}', '', '.*', '(?=x)y', 'x'.repeat(1_001), '(?:a{1,999}){1,999}']
+const problemsOf = (custom_patterns: readonly string[]) => {
   const result = compileInjectionSettings({
     ...SCOPE_DEFAULTS.injection_detection,
-    custom_patterns: faulty,
+    custom_patterns: [...custom_patterns],
   })
-  assert.equal(result.ok, false)
-  assert.deepEqual(
-    result.ok ? [] : result.problems.map((problem) => problem.pattern).sort(),
-    Array.from(faulty).sort(),
-  )
-  for (const problem of result.ok ? [] : result.problems) assert.match(problem.reason, /\w+ \w+/)
+  return result.ok ? [] : result.problems
+}
+
+test('faulty patterns are refused, each with its reason; the first one ends the compilation', () => {
+  const faulty = ['(', 'a{900}{900}', '', '.*', '(?=x)y', 'x'.repeat(1_001), '(?:a{1,999}){1,999}']
+  for (const pattern of faulty) {
+    const [problem, ...others] = problemsOf(['fine', pattern, '('])
+    assert.equal(problem?.pattern, pattern)
+    assert.match(problem.reason, /\w+ \w+/)
+    assert.equal(others.length, 0)
+  }
   const many = Array.from({ length: 101 }, (_, index) => `pattern-${index}`)
-  assert.equal(
-    compileInjectionSettings({ ...SCOPE_DEFAULTS.injection_detection, custom_patterns: many }).ok,
-    false,
-  )
+  assert.equal(problemsOf(many).length, 1)
+})
+
+test('a pattern that takes long to compile is refused before it is compiled, and so is a list of them', () => {
+  const dear = [
+    '\\p{L}{300}',
+    '(?:\\p{L}|\\p{N}){200}',
+    '\\p{L}'.repeat(199) + 'x{10}\\p{L}{100}',
+    '[^\\pN]{300}',
+    '((\\pL{9}){9}){9}',
+  ]
+  for (const pattern of dear) {
+    const began_us = process.cpuUsage().user
+    assert.match(problemsOf([pattern])[0]?.reason ?? '', /too expensive to compile/)
+    assert.ok(process.cpuUsage().user - began_us < 50_000, pattern)
+  }
+  const together = Array.from({ length: 100 }, (_, i) => `x${i}\\p{L}{20}`)
+  assert.match(problemsOf(together)[0]?.reason ?? '', /together too expensive to compile/)
+  for (const pattern of [
+    '[\\p{L}\\d_-]{1,64}@x',
+    '\\bticket-\\d{4,12}\\b',
+    '[[:alpha:]]{2,100} x',
+    '[]x{}]y',
+  ])
+    assert.deepEqual(problemsOf([pattern]), [], pattern)
 })
 
 test('threat 23: patterns that compile singly and are too slow together are refused when saved', () => {

@@ -3,6 +3,10 @@ import { after, test } from 'node:test'
 import type { ScanJob } from '../../core/inspection/answer-job.ts'
 import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import { busy } from '../../ext-proc/call/busy.ts'
+import { CpuDebt } from '../../core/inspection/cpu-debt.ts'
+import { jobLimitMs } from '../../core/inspection/job-limit.ts'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { QUESTIONS } from '../kit/scan-fixture.ts'
 import { WorkerSlots } from '../../core/inspection/worker-slots.ts'
 
 const ECHO = new URL('../kit/echo-worker.js', import.meta.url)
@@ -10,9 +14,9 @@ const JOB: ScanJob = { kind: 'texts', texts: [], settings: null, wants_filter: f
 const pools: WorkerSlots[] = []
 after(() => Promise.all(pools.map((pool) => pool.close())))
 
-/** One thread; `send` notes the order in which jobs were done. */
-function slots(queue_limit = 16, queue_bytes = 16_000) {
-  const pool = new WorkerSlots({ workers: 1, queue_limit, queue_bytes, worker_url: ECHO })
+/** Without workers in the argument one thread; `send` notes the order in which jobs were done. */
+function slots(queue_limit = 16, queue_bytes = 16_000, workers = 1) {
+  const pool = new WorkerSlots({ workers, queue_limit, queue_bytes, worker_url: ECHO })
   pools.push(pool)
   const done: string[] = []
   const gone = new Set<string>()
@@ -91,6 +95,62 @@ test('jobs of callers that have left are dropped: they take neither a thread nor
     done.filter((name) => !name.endsWith('dropped')),
     ['x.0', 'b.1'],
   )
+})
+
+test('one organization never has all processes: a job of another starts at once', async () => {
+  const { send, room } = slots(16, 16_000, 2)
+  const first = send('a.1')
+  assert.equal(room('a.2', 20_000), 'full', 'it would wait, and is too large for the queue')
+  assert.equal(room('b.1', 20_000), 'yes', 'it would not wait')
+  const others = [send('a.2'), send('a.3'), send('b.1')]
+  assert.equal(room('b.2', 20_000), 'full')
+  await Promise.all([first, ...others])
+})
+
+test('an organization that has used much time waits for the others, and is asked to send less', () => {
+  const debt = new CpuDebt()
+  debt.add('a', 20_000, 0)
+  debt.add('b', 100, 0)
+  assert.ok(debt.rank('a', 0) > debt.rank('b', 0))
+  assert.equal(debt.rank('b', 0), debt.rank('c', 0), 'small differences are left to turns')
+  assert.ok(debt.isSpent('a', 0))
+  assert.ok(!debt.isSpent('b', 0))
+  assert.ok(!debt.isSpent('a', 10_001), 'half of it is forgotten')
+})
+
+test('a job may take as long as its size, its encoding and its patterns need', () => {
+  const settings = {
+    ...SCOPE_DEFAULTS.injection_detection,
+    custom_patterns: ['a'],
+  }
+  const job = {
+    kind: 'response',
+    body: Buffer.alloc(0),
+    content_type: null,
+    limit_bytes: 8 << 20,
+  } as const
+  const plain = { ...job, content_encoding: null, settings: null, wants_filter: false }
+  assert.equal(jobLimitMs(plain, 0), 2_000)
+  assert.equal(jobLimitMs(plain, 1 << 20), 3_600)
+  assert.equal(jobLimitMs({ ...plain, content_encoding: 'gzip' }, 1_000), 2_000 + 8 * 1_600)
+  assert.equal(jobLimitMs({ ...plain, settings }, 0), 5_000)
+})
+
+test('a job that overruns is ended, and the next one has a new process', async () => {
+  const url = new URL('../kit/failing-worker.js', import.meta.url)
+  const limits = { workers: 1, queue_limit: 4, queue_bytes: 1_000, worker_url: url }
+  const pool = new WorkerSlots(limits)
+  pools.push(pool)
+  const call = (text: string): ScanJob => ({
+    kind: 'call',
+    body: Buffer.from(text),
+    questions: { ...QUESTIONS, scan: null },
+    settings: null,
+    wants_filter: false,
+  })
+  await pool.run(call('{}'), 2)
+  await assert.rejects(pool.run(call('hang'), 4, null, null, 200), /a scan took more than 200 ms/)
+  assert.equal((await pool.run(call('{}'), 2))?.answer?.kind, 'call')
 })
 
 test('only an agent that fills the queue itself is asked to send less', () => {
