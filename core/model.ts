@@ -109,7 +109,12 @@ export interface ScopeRule {
   /** Upper case; `*` allows all. */
   readonly methods: readonly string[]
   readonly paths: readonly string[]
+  /** Protocols that a GET may change to. Absent if there are none. */
+  readonly upgrade?: readonly RuleUpgrade[]
 }
+
+export const RULE_UPGRADES = ['websocket'] as const
+export type RuleUpgrade = (typeof RULE_UPGRADES)[number]
 
 export type Sensitivity = 'low' | 'medium' | 'high'
 export type InjectionMode = 'block' | 'alert' | 'log'

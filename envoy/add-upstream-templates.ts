@@ -12,7 +12,11 @@ export function addUpstreamTemplates(bootstrap: ConfigPart): ConfigPart {
   const { clusters = [] } = bootstrap['static_resources'] as {
     readonly clusters?: readonly ConfigPart[]
   }
-  const templates = { https: templateOf(clusters, 'https'), http: templateOf(clusters, 'http') }
+  const templates = {
+    https: templateOf(clusters, 'https'),
+    http: templateOf(clusters, 'http'),
+    wss: templateOf(clusters, 'wss'),
+  }
   return {
     ...bootstrap,
     node: {
@@ -22,7 +26,7 @@ export function addUpstreamTemplates(bootstrap: ConfigPart): ConfigPart {
   }
 }
 
-function templateOf(clusters: readonly ConfigPart[], scheme: 'https' | 'http'): object {
+function templateOf(clusters: readonly ConfigPart[], scheme: 'https' | 'http' | 'wss'): object {
   const shared = clusters.find(({ name }) => name === `upstream_${scheme}`)
   if (shared === undefined) throw new Error(`envoy/bootstrap.yaml has no upstream_${scheme}`)
   const {

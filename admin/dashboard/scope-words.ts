@@ -4,8 +4,8 @@ import { countOf } from './count-of.ts'
 /** What a scope allows and how it protects, in sentences. The service decides with the settings; these only read them aloud. */
 
 /** "GET and POST on /models and everything below it". */
-export const ruleWords = ({ methods, paths }: Rule): string =>
-  `${methods.includes('*') ? 'Any method' : joined(methods, 'no method')} on ${joined(paths.map(pathWords), 'no path')}`
+export const ruleWords = ({ methods, paths, upgrade }: Rule): string =>
+  `${methods.includes('*') ? 'Any method' : joined(methods, 'no method')}${upgrade?.includes('websocket') === true ? ', and WebSockets,' : ''} on ${joined(paths.map(pathWords), 'no path')}`
 
 function pathWords(path: string): string {
   if (path === '/**') return 'every path'

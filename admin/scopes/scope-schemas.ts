@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, Type } from 'typebox'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { RULE_UPGRADES, SCOPE_DEFAULTS } from '../../core/model.ts'
 import {
   Id,
   Name,
@@ -56,6 +56,13 @@ const Rule = Strict({
     maxItems: RULE_PATHS_LIMIT,
     description: 'Below the base URL: literal segments, `*` for one segment, `**` for any number.',
   }),
+  upgrade: Type.Optional(
+    Type.Array(Type.Enum([...RULE_UPGRADES]), {
+      maxItems: RULE_UPGRADES.length,
+      description:
+        'Protocols that a GET may change to: `websocket`. Messages are scanned as bodies are; the rules do not apply to them.',
+    }),
+  ),
 })
 
 const Tools = Type.Array(
@@ -153,7 +160,11 @@ export const ScopeView = Strict({
   over_limit: EditableScope.properties.over_limit,
   allow_batches: Type.Boolean(),
   rules: Type.Array(
-    Strict({ methods: Type.Array(Type.String()), paths: Type.Array(Type.String()) }),
+    Strict({
+      methods: Type.Array(Type.String()),
+      paths: Type.Array(Type.String()),
+      upgrade: Type.Optional(Type.Array(Type.Enum([...RULE_UPGRADES]))),
+    }),
   ),
   mcp_tools: Type.Object({
     allow: Type.Array(Type.String()),

@@ -24,6 +24,8 @@ export type Admission = Admitted | NotAdmitted | MissingFact
 export interface Admitted {
   readonly kind: 'admitted'
   readonly method: string
+  /** Whether it is the handshake of a WebSocket, which the scope allows. */
+  readonly is_socket: boolean
   readonly target: Target
   readonly integration: CompiledIntegration
   /** All integrations of the organization. */

@@ -63,21 +63,27 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   if (identified.kind !== 'identified') return identified
   const { key, agent, scopes } = identified
 
-  const { method } = request
+  const { method, upgrade } = request
+  const is_socket = upgrade === 'websocket'
   const outgoing = settleOutgoing(request, settled, integration, target)
   const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
-  const decision = decideScope(scopes, integrations, { method, target, integration }, overrides)
+  const asked = { method, target, integration, is_socket }
+  const decision = decideScope(scopes, integrations, asked, overrides)
   if (decision.kind === 'denied') {
     const details = scopeDetails(integration, decision)
     const { nearest } = decision
     return { ...no('scope', 'permission_denied', details, { integration, key, agent }), nearest }
   }
-  if (request.upgrade !== null)
-    return no('scope', 'upgrade_not_supported', {}, { integration, key, agent })
   const { scope, rule, settings } = decision
+  if (is_socket && (!decision.allows_socket || !settings.tools.is_unrestricted)) {
+    // Which tool a message calls is not read, so a client has to call it by HTTP.
+    const details = decision.allows_socket ? { reason: 'mcp_tools' } : {}
+    return no('scope', 'upgrade_not_supported', details, { integration, key, agent })
+  }
   return {
     kind: 'admitted',
     method,
+    is_socket,
     target,
     integration,
     integrations,

@@ -9,6 +9,8 @@ export interface ScopedCall extends SegmentRange {
   readonly method: string
   /** The other readings of the path; see `split_readings` of a target. A scope allows the call only if it allows all of these. */
   readonly readings: readonly SegmentRange[]
+  /** Whether it is the handshake of a WebSocket. */
+  readonly is_socket?: boolean
 }
 
 export type ScopeDenial = 'no_scope' | 'path_not_allowed' | 'method_not_allowed'
@@ -20,6 +22,8 @@ export type ScopeChoice =
       /** Position of the deciding rule in its scope, from 0. */
       readonly rule: number
       readonly settings: EffectiveSettings
+      /** Whether a rule of the scope also allows the call to become a WebSocket; false for any other call. */
+      readonly allows_socket: boolean
     }
   | {
       readonly kind: 'denied'
@@ -87,7 +91,17 @@ function choose(
         return denied(agent, other, nearestOf(compiled, found.rule), found.refused)
       }
       const settings = strictest(there, compiled, call, overridden, budget)
-      return { kind: 'allowed', scope: compiled.scope, rule, settings }
+      const upgraded =
+        call.is_socket === true ? findUpgrade(compiled, [call, ...overridden], budget) : NO_RULE
+      const allows_socket = upgraded >= 0
+      const { scope } = compiled
+      return {
+        kind: 'allowed',
+        scope,
+        rule: allows_socket ? upgraded : rule,
+        settings,
+        allows_socket,
+      }
     }
     nearest ??= nearestOf(compiled, rule)
     reading ??= refused
@@ -122,14 +136,29 @@ interface Found {
   readonly refused: SegmentRange | null
 }
 
-function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): Found {
-  const rule = findRuleFor(compiled, call.method, call, budget)
+function findRule(
+  compiled: CompiledScope,
+  call: ScopedCall,
+  budget: MatchBudget,
+  allows = allowsMethod,
+): Found {
+  const rule = findRuleFor(compiled, call.method, call, budget, allows)
   if (rule < 0) return { rule, refused: null }
   for (const reading of call.readings) {
-    const found = findRuleFor(compiled, call.method, reading, budget)
+    const found = findRuleFor(compiled, call.method, reading, budget, allows)
     if (found < 0) return { rule: found, refused: reading }
   }
   return { rule, refused: null }
+}
+
+/** The first rule that allows the handshake; `NO_RULE` if none does, or none allows what an upstream may read instead. */
+function findUpgrade(
+  compiled: CompiledScope,
+  calls: readonly ScopedCall[],
+  budget: MatchBudget,
+): number {
+  const rules = calls.map((call) => findRule(compiled, call, budget, allowsSocket).rule)
+  return rules.every((rule) => rule >= 0) ? (rules[0] ?? NO_RULE) : NO_RULE
 }
 
 function findRuleFor(
@@ -137,9 +166,10 @@ function findRuleFor(
   method: string,
   path: SegmentRange,
   budget: MatchBudget,
+  allows: typeof allowsMethod,
 ): number {
   const matching = paths.written.match(path.segments, path.from, budget)
-  for (const i of matching) if (allowsMethod(scope.rules[i], method)) return i
+  for (const i of matching) if (allows(scope.rules[i], method)) return i
   const [first] = matching
   return first === undefined ? NO_RULE : PATH_ONLY - first
 }
@@ -149,6 +179,9 @@ function allowsMethod(rule: ScopeRule | undefined, method: string): boolean {
   if (rule.methods.includes(method)) return !FORBIDDEN_METHODS.includes(method)
   return rule.methods.includes('*') && !FORBIDDEN_METHODS.includes(method.toUpperCase())
 }
+
+const allowsSocket = (rule: ScopeRule | undefined, method: string): boolean =>
+  rule?.upgrade?.includes('websocket') === true && allowsMethod(rule, method)
 
 /**
  * Every scope counts that matches the call as a lenient upstream may read it, so that spelling cannot select a weaker scope.

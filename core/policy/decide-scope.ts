@@ -37,6 +37,8 @@ interface AskedCall {
   readonly method: string
   readonly target: Target
   readonly integration: CompiledIntegration
+  /** Whether it is the handshake of a WebSocket. */
+  readonly is_socket?: boolean
 }
 
 /**
@@ -138,7 +140,11 @@ function batchInQuery({ raw_query, segments }: Target): Batch | null {
 /** A part in a query has no body. */
 const NO_FIELDS = (): Overrides => NO_OVERRIDES
 
-function scopedCall({ integration }: AskedCall, method: string, target: Target): ScopedCall {
+function scopedCall(
+  { integration, is_socket = false }: AskedCall,
+  method: string,
+  target: Target,
+): ScopedCall {
   const from = integration.base.segments.length
   const keepsSlashes = integration.integration.allow_encoded_slashes === true
   return {
@@ -146,6 +152,7 @@ function scopedCall({ integration }: AskedCall, method: string, target: Target):
     segments: target.segments,
     from,
     readings: splitRanges(keepsSlashes ? [] : target.split_readings, from),
+    is_socket,
   }
 }
 

@@ -25,6 +25,19 @@ export function upstreamCluster({
   return `${PREFIX}${organization_id}.${integration_id}.${digest}`
 }
 
+/** Connects in the same way, but always with HTTP/1.1, as most APIs need it for WebSockets. */
+const FOR_SOCKETS = '.ws'
+
+export const socketCluster = (name: string): string => name + FOR_SOCKETS
+
+/** The cluster with the same settings, and whether this one is for WebSockets. */
+export const withoutSocket = (
+  name: string,
+): { readonly name: string; readonly is_socket: boolean } =>
+  name.endsWith(FOR_SOCKETS)
+    ? { name: name.slice(0, -FOR_SOCKETS.length), is_socket: true }
+    : { name, is_socket: false }
+
 /** Whose cluster it is; null for a text that is no such name. */
 export function ownerOfCluster(
   name: string,

@@ -30,6 +30,13 @@ export function lineOfCall(
       `,"reason":${end.reason === null ? 'null' : `"${end.reason}"`}` +
       `,"duration_ms":${Math.round(call.duration_ms * 1000) / 1000}` +
       `,"bytes_in":${call.bytes_in},"bytes_out":${call.bytes_out},` +
-      `${known}${isFirst ? '' : ','}"upstream":${end.upstream}}}\n`,
+      `${known}${isFirst ? '' : ','}${framesOf(call)}"upstream":${end.upstream}}}\n`,
   }
+}
+
+function framesOf({ frames }: FinishedCall): string {
+  const [frames_in, frames_out] = /^\d+(?:,\d+)?$/.test(frames) ? frames.split(',') : []
+  if (frames_in === undefined) return ''
+  const more = frames_out === undefined ? '' : `,"frames_out":${frames_out}`
+  return `"websocket":{"frames_in":${frames_in}${more}},`
 }

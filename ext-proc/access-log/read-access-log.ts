@@ -1,4 +1,4 @@
-import { CALL_FACTS, METADATA_NAMESPACE } from '../envoy/call-metadata.ts'
+import { CALL_FACTS, FRAMES, METADATA_NAMESPACE } from '../envoy/call-metadata.ts'
 import { findInMap, readStringValue } from '../envoy/find-in-map.ts'
 import { ProtobufReader } from '../envoy/protobuf-reader.ts'
 
@@ -6,6 +6,8 @@ import { ProtobufReader } from '../envoy/protobuf-reader.ts'
 export interface FinishedCall {
   /** The facts that the processor attached; empty for a call that was not allowed. */
   facts: string
+  /** Of a WebSocket: the frames of the client, and of the API if they were read, as `12` or `12,34`; else empty. */
+  frames: string
   /** 0 if nothing was sent to the caller. */
   status: number
   /** Of the body alone. */
@@ -22,6 +24,8 @@ export interface FinishedCall {
   route_name: string
 }
 
+const NAMESPACES = [METADATA_NAMESPACE]
+const KEPT = [CALL_FACTS, FRAMES]
 const NANOS_PER_MS = 1_000_000
 
 /**
@@ -61,6 +65,7 @@ function readEntry(reader: ProtobufReader): FinishedCall {
   const outer = reader.enter()
   const call: FinishedCall = {
     facts: '',
+    frames: '',
     status: 0,
     bytes_in: 0,
     bytes_out: 0,
@@ -157,9 +162,10 @@ function readWrapped(reader: ProtobufReader): number {
 
 /** metadata.filter_metadata[namespace].fields[name].string_value; maps are lists of pairs of key and value. */
 function readMetadata(reader: ProtobufReader, call: FinishedCall): void {
-  findInMap(reader, METADATA_NAMESPACE, () =>
-    findInMap(reader, CALL_FACTS, () => {
-      call.facts = readStringValue(reader)
+  findInMap(reader, NAMESPACES, () =>
+    findInMap(reader, KEPT, (name) => {
+      if (name === CALL_FACTS) call.facts = readStringValue(reader)
+      else call.frames = readStringValue(reader)
     }),
   )
 }

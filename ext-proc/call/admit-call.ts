@@ -129,11 +129,12 @@ function admittedCall(
   body: SentBody | null,
   facts: AdmittedFacts,
 ): AdmittedCall {
-  const { method, target, integration, integrations, outgoing, overrides } = admitted
+  const { method, is_socket, target, integration, integrations, outgoing, overrides } = admitted
   const { key, agent, agent_scopes, scope, rule, settings } = admitted
   return {
     kind: 'admitted',
     method,
+    is_socket,
     target,
     integration,
     integrations,

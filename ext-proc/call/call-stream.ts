@@ -1,11 +1,12 @@
 import type { ActivityEntry, Decision } from '../../core/activity/activity-entry.ts'
 import type { Header } from '../../core/policy/header.ts'
-import type { Reason } from '../../core/reasons.ts'
+import { type Reason, REASONS } from '../../core/reasons.ts'
 import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { Cut, CallInFlight, CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { ReviewQueue } from '../kill/review-queue.ts'
 import type { CallWatch, StreamWatch } from '../kill/stream-watch.ts'
+import { CALL_FACTS, CALL_LOGGED, type CallMember, FRAMES } from '../envoy/call-metadata.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type LocalReply,
   type ModeOverride,
   NO_NOTES,
-  writeFacts,
+  writeMembers,
   writePass,
   writeRefusal,
   writeTrailers,
@@ -27,6 +28,7 @@ import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { writeError } from '../verdict/write-error.ts'
 import type { CallTraces } from '../trace/call-traces.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
+import { CLIENT_STREAMED, type SocketIo, SocketPhase } from '../socket/socket-phase.ts'
 import type { CallIo } from './call-io.ts'
 import type { HeldBytes } from './held-bytes.ts'
 import { causeOf } from './cause-of.ts'
@@ -71,6 +73,7 @@ const NO_UPGRADE: readonly Header[] = [
   { name: 'upgrade', value: 'websocket' },
 ]
 const INTERNAL = 13
+const LOGGED: CallMember = [CALL_LOGGED, '1']
 
 /** One call: Envoy's stream of messages on one side, the decision on the other. */
 export class CallStream implements CallInFlight, CallIo {
@@ -89,6 +92,12 @@ export class CallStream implements CallInFlight, CallIo {
   /** `deciding` until a decision is written. After a pass, the stream stays open until the response has ended. */
   #state: 'deciding' | 'passed' | 'refused' | 'cut' | 'ended' = 'deciding'
   #inspector: ResponseInspector | null = null
+  /** Of an allowed WebSocket. */
+  #socket: SocketPhase | null = null
+  /** It is logged why the gateway closes the WebSocket. */
+  #isClosing = false
+  /** The frames that Envoy knows of. */
+  #notedFrames = ''
   /** Created only if the response must be inspected, which is rare. */
   #response: ResponsePhase | null = null
   #isHeld = false
@@ -145,10 +154,13 @@ export class CallStream implements CallInFlight, CallIo {
     const denial = denialOf(why)
     const record = this.#record
     if (record === null) return true
-    this.#parts.metrics.decided('terminated', denial.reason, [])
+    if (!this.#isClosing) this.#parts.metrics.decided('terminated', denial.reason, [])
     this.#stream.write(writeRefusal(this.#error(denial, record)))
+    // It is logged why the gateway has closed the WebSocket.
+    if (this.#isClosing) return true
     const status = bytesMayBeOut ? null : 503
     this.#trace(record, 'terminated', denial.reason, status)
+    this.#noteSocket(record)
     const data = why.reason === 'not_admitted' ? (denial.data ?? denial.details) : {}
     const entry = record.terminated(denial.reason, status, data)
     if (entry !== null) void this.#parts.recorder.refused(entry)
@@ -172,6 +184,7 @@ export class CallStream implements CallInFlight, CallIo {
         void this.#decide(message.headers)
         return
       case 'request_body':
+        if (this.#socket !== null) return this.#socket.part('client', message.body)
         this.#resolveBody?.(message.body)
         this.#resolveBody = null
         return
@@ -183,6 +196,7 @@ export class CallStream implements CallInFlight, CallIo {
         return
       case 'response_body':
         this.#watch?.rest(message.end_of_stream)
+        if (this.#socket?.is_open === true) return this.#socket.part('api', message.body)
         this.#responsePhase().body(message.body, message.end_of_stream)
         return
       case 'response_trailers':
@@ -250,13 +264,15 @@ export class CallStream implements CallInFlight, CallIo {
     this.passed_ms = performance.now()
     this.is_tunnel = verdict.tunnel !== undefined
     this.#isUnlogged = isUnlogged
-    const { inspector, rate, changes } = verdict
+    const { inspector, rate, changes, socket = null } = verdict
     this.#inspector = inspector
+    if (socket !== null) this.#socket = new SocketPhase(socket, this.#socketIo(record))
     this.#response = null
     if (!isUnlogged) this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
     // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
-    const mode = this.#phase === 'request_headers' ? STREAM_BODY : null
+    const streamed = socket === null ? STREAM_BODY : CLIENT_STREAMED
+    const mode = this.#phase === 'request_headers' ? streamed : null
     const sees_response = inspector.sees_every_response || watch !== null
     const json_rpc_id = record.mcp === null ? null : asciiJson(record.json_rpc_id ?? 'null')
     this.#stream.write(
@@ -323,6 +339,11 @@ export class CallStream implements CallInFlight, CallIo {
   #receiveResponse(message: EnvoyMessage & { readonly kind: 'response_headers' }): void {
     const watch = this.#watch
     watch?.headers(message.end_of_stream)
+    if (
+      this.#inspector !== null &&
+      this.#socket?.headers(message.headers, this.#inspector) === true
+    )
+      return watch?.answered(this.#stream, false)
     const isUpgrade = headerOf(message.headers, ':status') === '101'
     const asksForBody = watch !== null && !message.end_of_stream && !isUpgrade
     const isBodyDue = this.#responsePhase().headers(
@@ -335,15 +356,55 @@ export class CallStream implements CallInFlight, CallIo {
   }
 
   #responsePhase(): ResponsePhase {
-    this.#response ??= new ResponsePhase(this.#inspector, {
+    this.#response ??= new ResponsePhase(
+      this.#inspector,
+      {
+        write: (bytes) => this.#write(this.#withNewFacts(bytes)),
+        refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
+        fail: (error) => {
+          this.#parts.log.error({ error: describe(error) }, 'a response could not be inspected')
+          this.cut({ reason: 'gateway_unavailable' })
+        },
+      },
+      this.#socket === null ? BODY_MODE.none : BODY_MODE.streamed,
+    )
+    return this.#response
+  }
+
+  #socketIo(record: CallRecord): SocketIo {
+    const { organization_id, agent_id } = this
+    return {
       write: (bytes) => this.#write(this.#withNewFacts(bytes)),
-      refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
+      refuse: (denial) => this.#refuseResponse(denial, false),
+      closing: (denial) => this.#logClosing(denial, record),
+      end: () => this.cut({ reason: 'gateway_unavailable' }),
       fail: (error) => {
-        this.#parts.log.error({ error: describe(error) }, 'a response could not be inspected')
+        this.#parts.log.error({ error: describe(error) }, 'a WebSocket could not be inspected')
         this.cut({ reason: 'gateway_unavailable' })
       },
-    })
-    return this.#response
+      hold: (bytes) => this.#parts.heldBytes.take(organization_id, agent_id, bytes),
+    }
+  }
+
+  /** The end of a WebSocket that this gateway closes. A kill can still cut it until it has closed. */
+  async #logClosing(denial: Denial, record: CallRecord): Promise<void> {
+    if (this.#state !== 'passed' || this.#isClosing) return
+    this.#isResponseRefused = this.#isClosing = true
+    this.#parts.metrics.decided('terminated', denial.reason, [])
+    this.#trace(record, 'terminated', denial.reason, null)
+    this.#noteSocket(record)
+    const { status } = REASONS[denial.reason]
+    const entry = record.refused(denial.reason, status, denial.data ?? denial.details)
+    if (entry !== null)
+      await this.#parts.recorder.refused({ ...entry, decision: 'terminated', status: null })
+  }
+
+  /** What has passed through a WebSocket, for an entry that is not written from Envoy's access log. */
+  #noteSocket({ facts }: CallRecord): void {
+    if (this.#socket === null) return
+    const [frames_in, frames_out] = this.#socket.frames
+    facts.bytes_in = this.#socket.bytes_in
+    facts.data['websocket'] = { frames_in, ...(frames_out === undefined ? {} : { frames_out }) }
   }
 
   /**
@@ -385,14 +446,24 @@ export class CallStream implements CallInFlight, CallIo {
     return passed === null ? null : writeCallFacts(passed)
   }
 
-  /** Something was detected in the response. */
+  /** Something was detected in the response, or frames of a WebSocket have come. */
   #withNewFacts(bytes: Buffer): Buffer {
     const record = this.#record
     if (record === null || !this.#isNoted || this.#parts.is_strict) return bytes
+    const members = this.#isClosing ? [LOGGED] : this.#newFacts(record)
+    return members.length === 0 ? bytes : Buffer.concat([bytes, writeMembers(members)])
+  }
+
+  #newFacts(record: CallRecord): CallMember[] {
+    const members: CallMember[] = []
     const passed = record.response_note === this.#notedResponse ? null : record.passed()
-    if (passed === null) return bytes
+    if (passed !== null) members.push([CALL_FACTS, writeCallFacts(passed)])
     this.#notedResponse = record.response_note
-    return Buffer.concat([bytes, writeFacts(writeCallFacts(passed))])
+    if (this.#socket === null) return members
+    const frames = this.#socket.frames.join()
+    if (frames !== this.#notedFrames) members.push([FRAMES, frames])
+    this.#notedFrames = frames
+    return members
   }
 
   registerInFlight(organization_id: string, agent_id: string): void {
@@ -427,6 +498,7 @@ export class CallStream implements CallInFlight, CallIo {
     if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
     this.#releaseBytes?.()
+    this.#socket?.close()
     this.#inspector?.close()
     this.leaveInFlight()
     this.#resolveEnded?.()
@@ -438,6 +510,7 @@ export class CallStream implements CallInFlight, CallIo {
   #lastWord(): ActivityEntry | null {
     const record = this.#record
     if (record === null || this.#isResponseRefused || this.#isUnlogged) return null
+    this.#noteSocket(record)
     const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_note === '')
     return isTold ? null : record.allowed()
   }

@@ -13,6 +13,7 @@ import { checkTools } from './check-tools.ts'
 import { fillCredential } from './fill-credential.ts'
 import { type ForwardServices, forwardCall } from './forward-call.ts'
 import { planBody } from './plan-body.ts'
+import { planSocket } from './plan-socket.ts'
 import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
@@ -99,6 +100,8 @@ export async function decideCall(
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
   const { lists_tools } = tools.value
+  const socket = call.is_socket ? planSocket(services, call, io, record) : null
+  if (socket !== null && socket.judge.client === null) record.facts.data['unscanned'] = true
   return forwardCall(
     services,
     call,
@@ -111,6 +114,7 @@ export async function decideCall(
       has_body: io.has_body,
       is_proxied: proxied !== null,
       standing: standingOf(services, call.facts, facts?.overrides ?? null),
+      socket,
     },
     record,
   )

@@ -6,6 +6,7 @@ import { decideScope } from '../../core/policy/decide-scope.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
+import { socketCluster } from '../../core/store/upstream-cluster.ts'
 import type { KillBoard } from '../kill/kill-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { RateValues } from '../rate/rate-headers.ts'
@@ -14,12 +15,14 @@ import { inspectResponse } from '../response/inspect-response.ts'
 import type { ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { deny } from '../verdict/step.ts'
+import type { SocketPlan } from '../verdict/socket-plan.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import { causeOf } from './cause-of.ts'
 import type { FilledCredential } from './fill-credential.ts'
 import type { SentBody } from './buffer-body.ts'
 import { connectionHeaders } from './connection-headers.ts'
+import { handshakeHeaders, NO_HANDSHAKE } from './handshake-headers.ts'
 import { retryOf } from './retry-of.ts'
 
 export interface ForwardServices {
@@ -50,6 +53,8 @@ export interface PassedSteps {
   /** Whether the caller addresses the API itself, through the forward proxy. */
   readonly is_proxied: boolean
   readonly standing: Standing
+  /** Null for a call that is no WebSocket. */
+  readonly socket: SocketPlan | null
 }
 
 type ForwardedRecord = Pick<CallRecord, 'note' | 'foundInResponse' | 'passedUnscanned' | 'leftOut'>
@@ -68,7 +73,7 @@ export function forwardCall(
   steps: PassedSteps,
   record: ForwardedRecord,
 ): Verdict {
-  const { body, credential, installation, rate, lists_tools, has_body, standing } = steps
+  const { body, credential, installation, rate, lists_tools, has_body, standing, socket } = steps
   const { killBoard, mayServe, whyUnavailable, settings } = services
   const { head, agent, integration, target, outgoing } = call
   const { cookie, remove } = outgoing
@@ -80,6 +85,8 @@ export function forwardCall(
   const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)
   const inspector = inspectorOf(services, call, steps, record, asks_events)
   const set = routeHeaders(call, credential, settings, has_body)
+  const handshake = socket === null ? NO_HANDSHAKE : handshakeHeaders(outgoing.headers, socket)
+  set.push(...handshake.set)
   // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
   set.push(...credential.headers)
@@ -91,12 +98,13 @@ export function forwardCall(
     set.push({ name: 'content-length', value: String(body.bytes.length) })
   return {
     kind: 'forward',
+    ...(socket === null ? {} : { socket }),
     inspector,
     rate,
     standing,
     changes: {
       set,
-      remove: remove.filter(isOursToRemove),
+      remove: [...remove.filter((name) => isOursToRemove(name, socket)), ...handshake.remove],
       body: body?.is_stripped ? body.bytes : null,
     },
   }
@@ -109,23 +117,28 @@ function routeHeaders(
   settings: ForwardServices['settings'],
   has_body: boolean,
 ): Header[] {
-  const { head, integration, target } = call
+  const { head, integration, target, is_socket } = call
   const { raw_path, scheme } = target
   const is_echo = integration.base.origin === settings.echo_origin
   const path = credential.raw_query === null ? raw_path : `${raw_path}?${credential.raw_query}`
   const set: Header[] = [
     { name: ':path', value: path },
     { name: 'x-agw-host', value: authorityOf(integration.base) },
-    { name: 'x-agw-up', value: is_echo ? 'echo' : scheme },
+    {
+      name: 'x-agw-up',
+      value: is_echo ? 'echo' : is_socket && scheme === 'https' ? 'wss' : scheme,
+    },
     { name: 'x-agw-pass', value: settings.verdict_secret },
     { name: 'x-agw-base-url', value: integration.base.base_url },
   ]
   const { method, content_length } = head
-  const retry = retryOf({ method, has_body, content_length, overrides: call.overrides })
+  const { overrides } = call
+  const retry = is_socket ? null : retryOf({ method, has_body, content_length, overrides })
   const { clusters } = call.organization
   const hasOwn = !is_echo && integration.listing === null
-  const cluster = hasOwn ? clusters.get(integration.integration.integration_id) : null
-  set.push(...connectionHeaders(integration.integration, cluster ?? null, retry))
+  const own = (hasOwn ? clusters.get(integration.integration.integration_id) : null) ?? null
+  const cluster = own === null || !is_socket ? own : socketCluster(own)
+  set.push(...connectionHeaders(integration.integration, cluster, retry))
   return set
 }
 
@@ -149,6 +162,7 @@ function inspectorOf(
       path: head.path,
       called: is_proxied ? UNNAMED : head,
       gateway: settings.gateway,
+      may_switch: call.is_socket,
     },
     settings: call.settings,
     pool,
@@ -178,8 +192,10 @@ const mayGet = (
 /**
  * Headers that Envoy itself removes: a processor must not change `x-envoy-…`, and no route matches without `x-forwarded-proto`.
  */
-const isOursToRemove = (name: string): boolean =>
-  !name.startsWith('x-envoy-') && name !== 'x-forwarded-proto'
+const isOursToRemove = (name: string, socket: SocketPlan | null): boolean =>
+  !name.startsWith('x-envoy-') &&
+  name !== 'x-forwarded-proto' &&
+  (socket === null || (name !== 'upgrade' && name !== 'connection'))
 
 const acceptsEvents = (headers: readonly Header[]): boolean =>
   headers.some(

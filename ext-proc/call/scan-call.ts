@@ -1,7 +1,7 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Admitted } from '../../core/decision/admission.ts'
 import type { AutoKiller } from '../kill/make-auto-killer.ts'
-import { findingData } from '../record/finding-data.ts'
+import { judgeDecision } from '../record/judge-decision.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
 
@@ -17,7 +17,7 @@ export function scanCall(
   { autoKill }: ScanServices,
   { agent, settings }: Admitted,
   facts: BodyFacts | null,
-  io: CallIo,
+  io: Pick<CallIo, 'leaveInFlight'>,
 ): Step<ScanNote> | Promise<Deny> {
   const { injection } = settings
   const result = facts?.scan ?? null
@@ -33,13 +33,12 @@ export function scanCall(
       break
   }
   const { decision } = result
-  const { reported } = decision
-  if (reported === null) return pass(null)
-  const data = findingData(decision, injection.mode)
-  if (decision.outcome !== 'blocked') return pass(data)
-  const { pattern_name, severity, matched_text, location } = reported
-  const details = { pattern_name, severity, matched_text, location }
-  const refusal = deny('scan', 'security_block', details, { data })
+  const judged = judgeDecision(decision, injection.mode)
+  if (judged === null) return pass(null)
+  if (judged.kind === 'note') return pass(judged.data)
+  const { details, data } = judged.denial
+  const { pattern_name, location } = judged.found
+  const refusal = deny('scan', 'security_block', details, data === undefined ? {} : { data })
   if (!decision.may_kill || !injection.auto_kill_on_critical) return refusal
   io.leaveInFlight()
   return autoKill(agent, {

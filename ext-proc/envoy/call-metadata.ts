@@ -1,3 +1,6 @@
+/** A name and a value in ASCII. */
+export type CallMember = readonly [name: string, value: string]
+
 /** The dynamic metadata in which Envoy keeps the facts of a call: a namespace and its members. */
 export const METADATA_NAMESPACE = 'agw'
 export const CALL_FACTS = 'f'
@@ -8,6 +11,8 @@ export const RATE_LIMIT = 'q'
 export const RATE_POLICY = 'p'
 /** Set if the processor must see the response regardless of its headers; see `looked_at` in envoy/bootstrap.yaml. */
 export const LOOK = 'l'
+/** Of a WebSocket: the frames so far, of the client and, if they are read, of the API: `12` or `12,34`. */
+export const FRAMES = 'w'
 /**
  * On calls of MCP: the id of the JSON-RPC request as JSON text, for the errors that Envoy itself answers with
  * (`envoy/local-replies.ts`).

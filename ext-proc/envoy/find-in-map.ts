@@ -5,8 +5,12 @@ const KEY = 10
 const VALUE = 18
 const STRING_VALUE = 26
 
-/** Enters the map that is field 1 of the message, and calls `found` at the value of the wanted key. */
-export function findInMap(reader: ProtobufReader, wanted: string, found: () => void): void {
+/** Enters the map that is field 1 of the message, and calls `found` at the value of each wanted key. */
+export function findInMap(
+  reader: ProtobufReader,
+  wanted: readonly string[],
+  found: (key: string) => void,
+): void {
   const outer = reader.enter()
   while (!reader.atEnd) {
     const tag = reader.varint()
@@ -19,7 +23,7 @@ export function findInMap(reader: ProtobufReader, wanted: string, found: () => v
     while (!reader.atEnd) {
       const part = reader.varint()
       if (part === KEY) key = reader.latin1()
-      else if (part === VALUE && key === wanted) found()
+      else if (part === VALUE && wanted.includes(key)) found(key)
       else reader.skip(part & 7)
     }
     reader.leave(pair)

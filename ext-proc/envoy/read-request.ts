@@ -35,7 +35,7 @@ const KINDS = {
 /** What `response_attributes` of the filter asks for (envoy/as-parts.ts). */
 const ATTRIBUTES = 74
 const ATTRIBUTE_VALUES = 18
-const CODE_DETAILS = 'response.code_details'
+const CODE_DETAILS = ['response.code_details']
 
 const EMPTY = Buffer.alloc(0)
 

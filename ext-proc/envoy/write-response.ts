@@ -2,6 +2,7 @@ import type { Header } from '../../core/policy/header.ts'
 import {
   CALL_FACTS,
   CALL_LOGGED,
+  type CallMember,
   JSON_RPC_ID,
   LOOK,
   METADATA_NAMESPACE,
@@ -105,6 +106,22 @@ export function writePass(
   return writer.take()
 }
 
+/**
+ * Lets a part of a streamed body out.
+ * @param body goes out in its place; null: it goes out as it is
+ */
+export function writeChunk(kind: 'request_body' | 'response_body', body: Buffer | null): Buffer {
+  const outer = writer.length
+  if (body !== null) {
+    if (body.length === 0) writer.varintField(2, 1)
+    else writer.bytesField(1, body)
+    writer.close(3, outer)
+  }
+  writer.close(1, outer)
+  writer.close(PHASE_FIELD[kind], outer)
+  return writer.take()
+}
+
 /** Removes the named trailers; the others are forwarded unchanged. */
 export function writeTrailers(
   kind: 'request_trailers' | 'response_trailers',
@@ -135,10 +152,11 @@ export function writeRefusal(refusal: LocalReply): Buffer {
 }
 
 /**
- * Facts for a message that is written already: of a message that is put behind another, protobuf adds the fields to it.
+ * What Envoy keeps of the call, for a message that is written already: of a message that is put behind another, protobuf adds
+ * the fields to it.
  */
-export function writeFacts(facts: string): Buffer {
-  writeMember(CALL_FACTS, facts)
+export function writeMembers(members: readonly CallMember[]): Buffer {
+  for (const [name, value] of members) writeMember(name, value)
   closeMetadata(0)
   return writer.take()
 }

@@ -13,7 +13,7 @@ import { openStreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { StreamScanner } from '../../core/scanner/stream/passing-scan.ts'
 import type { Secret } from '../../core/secret.ts'
 import { settingsToScan } from '../../core/inspection/settings-to-scan.ts'
-import { findingData } from '../record/finding-data.ts'
+import { judgeDecision } from '../record/judge-decision.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
 import { ENDPOINT_EVENT, EndpointFilter, type FilteredEvents } from './endpoint-filter.ts'
@@ -281,19 +281,10 @@ class Inspector implements ResponseInspector {
   }
 
   #judge(decision: InjectionDecision): Denial | null {
-    const { reported } = decision
-    if (reported === null) return null
-    const data = findingData(decision, this.#order.settings.injection.mode)
-    if (decision.outcome !== 'blocked') {
-      this.#order.onFinding(data)
-      return null
-    }
-    const { pattern_name, severity, matched_text, location } = reported
-    return {
-      reason: 'security_block',
-      details: { pattern_name, severity, matched_text, location },
-      data,
-    }
+    const judged = judgeDecision(decision, this.#order.settings.injection.mode)
+    if (judged?.kind === 'deny') return judged.denial
+    if (judged !== null) this.#order.onFinding(judged.data)
+    return null
   }
 }
 

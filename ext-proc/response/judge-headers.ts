@@ -46,7 +46,7 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
   let links = 0
   for (const header of headers) {
     const { name, value } = header
-    if (name === ':status' && !IS_FINAL.test(value))
+    if (name === ':status' && !IS_FINAL.test(value) && !(place.may_switch && value === '101'))
       return { kind: 'deny', denial: notFinal(place) }
     // Clients differ in which of several they follow.
     const targets = targetsIn(header, LINKS_LIMIT - links)
@@ -197,7 +197,7 @@ const LOOK_HEADER = 'x-agw-look'
 export const withoutMark = (headers: readonly Header[]): readonly Header[] =>
   headers.filter(({ name }) => name !== LOOK_HEADER)
 
-/** A 101 was not asked for, since upgrades are refused, and clients stumble over a status that HTTP does not have. */
+/** A 101 that answers no handshake was not asked for, and clients stumble over a status that HTTP does not have. */
 const IS_FINAL = /^[2-9]\d\d$/
 
 const notFinal = ({ base_url }: CallPlace): Denial => ({

@@ -33,6 +33,8 @@ export interface CallPlace {
   readonly method: string
   readonly called: CalledNames
   readonly gateway: GatewayAddress
+  /** The call asked for a WebSocket, so the API may answer 101. */
+  readonly may_switch?: boolean
 }
 
 export type JudgedReference =

@@ -42,15 +42,22 @@ function unreadBody(headers: readonly Header[]): 'unseen' | 'whole' | 'chunks' {
 export class ResponsePhase {
   readonly #inspector: ResponseInspector | null
   readonly #io: ResponseIo
+  readonly #request_body: number
   #isStreamed = false
   /** The body is only asked for to see that Envoy sends it. */
   #isUnread = false
   /** Chunks may come before the one before is answered; they are looked at one after the other. */
   #last: Promise<void> = Promise.resolve()
 
-  constructor(inspector: ResponseInspector | null, io: ResponseIo) {
+  /** @param request_body how Envoy goes on with what the caller sends */
+  constructor(
+    inspector: ResponseInspector | null,
+    io: ResponseIo,
+    request_body: number = BODY_MODE.none,
+  ) {
     this.#inspector = inspector
     this.#io = io
+    this.#request_body = request_body
   }
 
   /**
@@ -90,7 +97,7 @@ export class ResponsePhase {
     this.#isStreamed = body === 'chunks'
     const changes = headerChanges(headers, verdict.headers)
     const mode =
-      body === 'unseen' ? null : { request_body: BODY_MODE.none, response_body: LOOK[body] }
+      body === 'unseen' ? null : { request_body: this.#request_body, response_body: LOOK[body] }
     this.#io.write(
       writePass('response_headers', changes === null ? null : { ...changes, body: null }, mode),
     )

@@ -1,4 +1,4 @@
-import { ownerOfCluster } from '../../core/store/upstream-cluster.ts'
+import { ownerOfCluster, withoutSocket } from '../../core/store/upstream-cluster.ts'
 import { type ClustersRequest, deltaClusters, type ServedCluster } from '../envoy/delta-clusters.ts'
 import { type DeltaStream, DeltaStreams } from '../envoy/delta-streams.ts'
 import type { EnvoyStream } from '../envoy/start-server.ts'
@@ -13,7 +13,10 @@ export interface ClusterServiceParts {
   readonly clusters_max?: number
 }
 
-type Templates = Readonly<Record<OwnUpstream['scheme'], ClusterTemplate>>
+interface Templates extends Readonly<Record<OwnUpstream['scheme'], ClusterTemplate>> {
+  /** HTTP/1.1 with TLS. Null in a configuration of an older version. */
+  readonly wss: ClusterTemplate | null
+}
 
 type AskedClusters = Omit<ClustersRequest, 'templates'> & { readonly templates: Templates | null }
 
@@ -91,11 +94,14 @@ export class ClusterService {
     for (const name of names) {
       const found = at.templates === null ? null : await this.#find(name, true)
       at.names.delete(name)
-      if (found === null || at.templates === null) {
+      const { is_socket } = withoutSocket(name)
+      const kind = is_socket && found?.scheme === 'https' ? 'wss' : (found?.scheme ?? 'http')
+      const template = at.templates?.[kind] ?? null
+      if (found === null || template === null) {
         removed.push(name)
         continue
       }
-      const cluster = writeCluster(name, found, at.templates[found.scheme])
+      const cluster = writeCluster(name, found, template)
       // The name contains a hash of the content, so a cluster has one version.
       clusters.push({ name, version: '1', cluster })
       at.names.add(name)
@@ -107,7 +113,8 @@ export class ClusterService {
   }
 
   /** Null if no integration has these settings now. @param again whether to read the store if the cache has none */
-  async #find(name: string, again: boolean): Promise<OwnUpstream | null> {
+  async #find(asked: string, again: boolean): Promise<OwnUpstream | null> {
+    const { name } = withoutSocket(asked)
     const owner = name.length > NAME_LENGTH_MAX ? null : ownerOfCluster(name)
     if (owner === null) return null
     const { organization_id } = owner
@@ -141,13 +148,21 @@ function readClusters(bytes: Buffer): AskedClusters {
 
 /** @throws if Envoy's metadata is not what envoy/add-upstream-templates.ts writes */
 function readTemplates(text: string): Templates {
-  const given = JSON.parse(text) as Record<
-    OwnUpstream['scheme'],
-    { readonly cluster: string; readonly options: string }
-  >
-  const read = ({ cluster, options }: { cluster: string; options: string }): ClusterTemplate => ({
+  const given = JSON.parse(text) as Record<OwnUpstream['scheme'], TemplateText> & {
+    readonly wss?: TemplateText
+  }
+  const read = ({ cluster, options }: TemplateText): ClusterTemplate => ({
     cluster: Buffer.from(cluster, 'base64'),
     options: Buffer.from(options, 'base64'),
   })
-  return { https: read(given.https), http: read(given.http) }
+  return {
+    https: read(given.https),
+    http: read(given.http),
+    wss: given.wss === undefined ? null : read(given.wss),
+  }
+}
+
+interface TemplateText {
+  readonly cluster: string
+  readonly options: string
 }

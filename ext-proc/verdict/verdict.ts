@@ -1,5 +1,6 @@
 import type { PassChanges, PassNotes } from '../envoy/write-response.ts'
 import type { ResponseInspector } from './response-inspector.ts'
+import type { SocketPlan } from './socket-plan.ts'
 import type { Standing } from './standing.ts'
 import type { Deny } from './step.ts'
 
@@ -18,4 +19,6 @@ export interface Forward {
    */
   readonly tunnel?: 'intercepted' | 'blind'
   readonly standing: Standing
+  /** The call becomes a WebSocket, if the API agrees. */
+  readonly socket?: SocketPlan
 }

@@ -46,7 +46,7 @@ function assertAddressFilter(clusters: readonly Json[]): void {
   const forward = clusters.filter(({ cluster_type }) => cluster_type !== undefined)
   assert.deepEqual(
     forward.map(({ name }) => name),
-    ['agw_upstream_https', 'agw_upstream_http'],
+    ['agw_upstream_https', 'agw_upstream_wss', 'agw_upstream_http'],
   )
   for (const { cluster_type } of forward) {
     const cache = cluster_type.typed_config.dns_cache_config

@@ -94,6 +94,20 @@ test('the facts attached to a pass are ASCII, and the resulting line equals the 
   )
 })
 
+test('the entry of a WebSocket has its frames', () => {
+  const [one] = fc.sample(record, 1)
+  const passed = one?.passed()
+  assert.ok(passed)
+  const dataOf = (frames: string): any => {
+    const call = finishedCall(writeCallFacts(passed), { frames, status: 101 })
+    return JSON.parse(lineOfCall(call, endOfCall(call), 0)?.line.split('\t')[1] ?? '').data
+  }
+  assert.deepEqual(dataOf('3').websocket, { frames_in: 3 })
+  assert.deepEqual(dataOf('3,4').websocket, { frames_in: 3, frames_out: 4 })
+  for (const frames of ['', '3,', 'a', '1,2,3', '"'])
+    assert.equal(dataOf(frames).websocket, undefined, frames)
+})
+
 test('a finding that was let through is delivered, unless the processor was lost', () => {
   const [one] = fc.sample(record, 1)
   one?.found({ mode: 'alert', pattern_name: 'x' })
@@ -194,6 +208,7 @@ test('the reader takes from a message what the definition says is there', () => 
   const size = fc.integer({ min: 0, max: 2 ** 40 })
   const entry = fc.record({
     facts: fc.string().map((s) => s.replaceAll(/[^ -~]/g, '')),
+    frames: fc.constantFrom('', '1,2'),
     status: fc.integer({ min: 0, max: 599 }),
     bytes_in: size,
     bytes_out: size,
@@ -211,7 +226,13 @@ test('the reader takes from a message what the definition says is there', () => 
           metadata: {
             filter_metadata: {
               other: { fields: { f: { stringValue: 'not ours' } } },
-              agw: { fields: { r: { stringValue: 'x' }, f: { stringValue: one.facts } } },
+              agw: {
+                fields: {
+                  r: { stringValue: 'x' },
+                  f: { stringValue: one.facts },
+                  w: { stringValue: one.frames },
+                },
+              },
             },
           },
           route_name: one.route_name,

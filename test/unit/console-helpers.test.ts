@@ -120,6 +120,10 @@ test('a scope is read aloud as sentences', () => {
   const rows: readonly [string, string][] = [
     [words.ruleWords({ methods: ['GET'], paths: ['/**'] }), 'GET on every path'],
     [
+      words.ruleWords({ methods: ['GET'], paths: ['/**'], upgrade: ['websocket'] }),
+      'GET, and WebSockets, on every path',
+    ],
+    [
       words.ruleWords({ methods: ['GET', 'POST'], paths: ['/a/*/b', '/c/**'] }),
       'GET and POST on /a/{any}/b and /c and everything below it',
     ],

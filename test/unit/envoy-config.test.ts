@@ -30,7 +30,7 @@ test('while the verdict secret is rotated, Envoy accepts the new one and the old
   const one = routesWith({})
   const three = routesWith({ older_verdict_secrets: ['older-secret', 'oldest-secret'] })
   const passes = one.filter(({ name }) => name.startsWith('pass-'))
-  assert.equal(passes.length, 9)
+  assert.equal(passes.length, 10)
   assert.equal(three.length, one.length + 2 * passes.length)
   const withSecret = (secret: string): readonly any[] =>
     three.filter(({ match }) => match.headers?.[0].string_match.exact === secret)

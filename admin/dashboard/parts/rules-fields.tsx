@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Rule } from '../api-types.ts'
 import { useMay } from '../session.ts'
-import { TextField } from './fields.tsx'
+import { CheckField, TextField } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
 /** The rules of the scope, a row each. The log refers to a rule by its position. */
@@ -59,6 +59,7 @@ export function RulesFields({
               ×
             </button>
           )}
+          <Sockets rule={rule} onRule={(changed) => change(at, changed)} />
         </div>
       ))}
       {mayChange && (
@@ -73,6 +74,19 @@ export function RulesFields({
         </button>
       )}
     </fieldset>
+  )
+}
+
+/** A handshake is a GET. */
+function Sockets({ rule, onRule }: { rule: Rule; onRule: (rule: Rule) => void }) {
+  const { upgrade, ...plain } = rule
+  if (!rule.methods.some((method) => method === 'GET' || method === '*')) return null
+  return (
+    <CheckField
+      label="WebSockets too"
+      value={upgrade?.includes('websocket') === true}
+      onValue={(isOn) => onRule(isOn ? { ...plain, upgrade: ['websocket'] } : plain)}
+    />
   )
 }
 
