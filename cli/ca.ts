@@ -9,7 +9,8 @@ interface Ca {
   readonly source: 'store' | 'files'
   readonly certificates: readonly {
     readonly role: 'current' | 'next' | 'previous'
-    readonly subject: string
+    /** Null unless the token is of an admin of the default organization. */
+    readonly subject: string | null
     readonly sha256: string
     readonly not_after: string
   }[]
@@ -73,7 +74,7 @@ function print(
         ['ROLE', 'SUBJECT', 'ENDS', 'SHA-256'],
         certificates.map(({ role, subject, sha256, not_after }) => [
           role,
-          subject.replace(/^CN=/, ''),
+          subject?.replace(/^CN=/, '') ?? '',
           not_after,
           sha256.slice(0, 32),
         ]),

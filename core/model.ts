@@ -83,6 +83,10 @@ export interface AlsoHost {
   readonly credential: false
 }
 
+/** `headers`: what response headers and trailers say of the attached credential is redacted. */
+export const ECHO_GUARDS = ['off', 'headers'] as const
+export type EchoGuard = (typeof ECHO_GUARDS)[number]
+
 export interface Integration {
   readonly integration_id: string
   readonly organization_id: string
@@ -100,6 +104,8 @@ export interface Integration {
   readonly also_hosts?: readonly AlsoHost[]
   /** Further response headers that hold the URL of a next call; in lower case. */
   readonly rewrite_headers?: readonly string[]
+  /** Whether the credential is redacted in response headers. Absent in integrations stored by older versions, as the next. */
+  readonly echo_guard?: EchoGuard
   readonly upstream?: UpstreamSettings
   readonly auth: SealedAuth
   readonly created_at: string

@@ -8,6 +8,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, conflict, notFound } from '../http/outcome.ts'
+import { isDeploymentAdmin } from '../sign-in/sign-in.ts'
 import { CA_STEPS, type CaRefusal, rotateAuthority } from './rotate-authority.ts'
 
 type CaRole = 'current' | 'next' | 'previous'
@@ -17,7 +18,11 @@ const CertificateView = Strict({
     description:
       '`current` issues the certificates of servers. Clients must trust `next` before it does, and `previous` until all have changed.',
   }),
-  subject: Type.String(),
+  subject: Nullable(
+    Type.String({
+      description: 'null unless the token is of an admin of the default organization',
+    }),
+  ),
   sha256: Type.String({ description: 'Fingerprint of the certificate, in hex' }),
   not_before: Timestamp,
   not_after: Timestamp,
@@ -55,15 +60,18 @@ export const caRoutes: readonly Route[] = [
     tag: 'ca',
     summary: 'Read the CA of the forward proxy',
     answers: { 200: CaView },
-    handle: async ({ context }) => {
-      const { forwardPort, caCertFile } = context.settings
+    handle: async ({ context, actor }) => {
+      const { forwardPort, caCertFile, organizationId } = context.settings
+      const show = isDeploymentAdmin(actor, organizationId) ? asItIs : withoutSubjects
       if (forwardPort === null) return notFound(NO_PROXY)
       if (caCertFile !== null) {
         const certificates = viewsOf('current', readFileSync(caCertFile, 'utf8'))
-        return answer(200, { source: 'files', certificates, rotation_since: null })
+        return answer(200, show({ source: 'files', certificates, rotation_since: null }))
       }
       const text = await storedAuthority.text(context.redis)
-      return text === null ? notFound(NO_PROXY) : answer(200, view(storedAuthority.parse(text)))
+      return text === null
+        ? notFound(NO_PROXY)
+        : answer(200, show(view(storedAuthority.parse(text))))
     },
   }),
   defineRoute({
@@ -108,6 +116,16 @@ export const caRoutes: readonly Route[] = [
     },
   }),
 ]
+
+type Shown = Static<typeof CaView>
+
+const asItIs = (view: Shown): Shown => view
+
+/** The subject of a CA of one's own may name hosts and people. */
+const withoutSubjects = (view: Shown): Shown => ({
+  ...view,
+  certificates: view.certificates.map((one) => ({ ...one, subject: null })),
+})
 
 function view({ certificate, next, previous, since }: StoredAuthority): Static<typeof CaView> {
   return {

@@ -47,6 +47,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
       }
     },
   },
+  needs: ({ echo_guard = 'off' }) => (echo_guard === 'off' ? [] : ['echo_guard']),
   read: { summary: 'Read an integration' },
   edit: {
     summary: 'Change an integration with a JSON merge patch. auth is replaced as a whole',

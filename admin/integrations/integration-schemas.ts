@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { UPSTREAM_DEFAULTS } from '../../core/model.ts'
+import { ECHO_GUARDS, UPSTREAM_DEFAULTS } from '../../core/model.ts'
 import { Name, Nullable, Strict, Timestamp, Warnings } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
@@ -156,6 +156,11 @@ export const EditableIntegration = Strict({
   }),
   also_hosts: AlsoHosts,
   rewrite_headers: RewriteHeaders,
+  echo_guard: Type.Enum([...ECHO_GUARDS], {
+    default: 'off',
+    description:
+      '`headers`: if a response header or trailer repeats the attached credential (as it is, percent-encoded or in Base64), it is redacted there.',
+  }),
   upstream: EditableUpstream,
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),
@@ -169,6 +174,7 @@ export const NewIntegration = Strict({
   allow_encoded_slashes: Type.Optional(EditableIntegration.properties.allow_encoded_slashes),
   also_hosts: Type.Optional(AlsoHosts),
   rewrite_headers: Type.Optional(RewriteHeaders),
+  echo_guard: Type.Optional(EditableIntegration.properties.echo_guard),
   upstream: Type.Optional(NewUpstream),
 })
 
@@ -181,6 +187,7 @@ export const IntegrationView = Strict({
   allow_encoded_slashes: Type.Boolean(),
   also_hosts: Type.Array(Strict(alsoHostMembers)),
   rewrite_headers: Type.Array(Type.String()),
+  echo_guard: EditableIntegration.properties.echo_guard,
   upstream: UpstreamView,
   auth: AuthView,
   created_at: Timestamp,
@@ -193,5 +200,6 @@ export const INTEGRATION_DEFAULTS = {
   allow_encoded_slashes: false,
   also_hosts: [],
   rewrite_headers: [],
+  echo_guard: 'off' as const,
   upstream: UPSTREAM_DEFAULTS,
 }

@@ -20,6 +20,7 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
     allow_encoded_slashes: integration.allow_encoded_slashes ?? false,
     also_hosts: integration.also_hosts ?? [],
     rewrite_headers: integration.rewrite_headers ?? [],
+    echo_guard: integration.echo_guard ?? 'off',
     upstream: upstreamView(integration),
     auth: authView(ring, integration),
     created_at,

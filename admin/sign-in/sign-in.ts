@@ -82,6 +82,10 @@ export function checkRole(
   return null
 }
 
+/** Whether the actor operates the deployment, and may see its host names and versions. */
+export const isDeploymentAdmin = (actor: Actor, defaultOrganization: string): boolean =>
+  checkRole(actor, { role: 'admin', deployment_wide: true }, defaultOrganization) === null
+
 async function findToken({ redis }: AdminContext, token: string): Promise<AdminToken | null> {
   const text = await runScript(
     redis,

@@ -5,6 +5,8 @@
 export const EDGE_MEMBERS = {
   /** Of an agent: it is refused until an administrator accepts what a restore does not know. */
   restore_gap: '0.3.0',
+  /** Of an integration: the credential is redacted in response headers. */
+  echo_guard: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

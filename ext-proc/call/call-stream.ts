@@ -72,6 +72,11 @@ const NO_UPGRADE: readonly Header[] = [
   { name: 'connection', value: 'close, upgrade' },
   { name: 'upgrade', value: 'websocket' },
 ]
+/** For SDKs that repeat a refused call by themselves: the API was called. */
+const NO_RETRY: readonly Header[] = [
+  { name: 'x-should-retry', value: 'false' },
+  { name: 'stripe-should-retry', value: 'false' },
+]
 const INTERNAL = 13
 const LOGGED: CallMember = [CALL_LOGGED, '1']
 
@@ -346,13 +351,14 @@ export class CallStream implements CallInFlight, CallIo {
       return watch?.answered(this.#stream, false)
     const isUpgrade = headerOf(message.headers, ':status') === '101'
     const asksForBody = watch !== null && !message.end_of_stream && !isUpgrade
-    const isBodyDue = this.#responsePhase().headers(
+    const answered = this.#responsePhase().headers(
       message.headers,
       message.code_details,
       message.end_of_stream,
       asksForBody,
     )
-    watch?.answered(this.#stream, isBodyDue)
+    if (typeof answered === 'boolean') watch?.answered(this.#stream, answered)
+    else void answered.then((isBodyDue) => watch?.answered(this.#stream, isBodyDue))
   }
 
   #responsePhase(): ResponsePhase {
@@ -417,7 +423,8 @@ export class CallStream implements CallInFlight, CallIo {
     this.#isResponseRefused = true
     const decision = isOut ? 'terminated' : 'blocked'
     this.#parts.metrics.decided(decision, denial.reason, [])
-    const refusal = this.#error(denial, record)
+    const error = this.#error(denial, record)
+    const refusal = { ...error, headers: [...error.headers, ...NO_RETRY] }
     this.#trace(record, decision, denial.reason, isOut ? null : refusal.status)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     if (entry !== null)

@@ -7,7 +7,8 @@ import {
 } from '../../core/policy/apply-credential.ts'
 import { authorityOf } from '../../core/policy/authority-of.ts'
 import type { Header } from '../../core/policy/header.ts'
-import type { Secret } from '../../core/secret.ts'
+import { Secret } from '../../core/secret.ts'
+import { echoForms } from '../response/echo-forms.ts'
 import { pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import { denyCredential, type ReadyCredential } from './ready-credential.ts'
@@ -17,8 +18,8 @@ export interface FilledCredential {
   readonly headers: readonly Header[]
   /** The whole query, with a credential that is a parameter. */
   readonly raw_query: string | null
-  /** Redacted in response headers. */
-  readonly query_secret: Secret | null
+  /** Redacted in response headers; null if nothing is. */
+  readonly echo_forms: RegExp | null
   /** Called when the API responds with 401; null if the next call would use the same credential anyway. */
   readonly onUnauthorized: (() => void) | null
 }
@@ -37,8 +38,22 @@ export function fillCredential(
   return pass({
     headers: effect.headers,
     raw_query: effect.raw_query,
-    query_secret: isStatic ? echoedSecret(credential.auth) : null,
+    echo_forms: echoForms(
+      isStatic ? echoedSecret(credential.auth) : null,
+      call.integration.integration.echo_guard === 'headers' ? partsOf(effect) : [],
+    ),
     onUnauthorized: isStatic ? credential.onUnauthorized : null,
+  })
+}
+
+const SCHEME = /^[a-z][a-z0-9_-]*\s+/i
+
+/** What an API can repeat of the credential: each header without its scheme, and user name and password. */
+function partsOf({ headers }: Extract<CredentialEffect, { kind: 'applied' }>): readonly Secret[] {
+  return headers.flatMap(({ value }) => {
+    const text = value.replace(SCHEME, '')
+    const pair = /^basic\s/i.test(value) ? Buffer.from(text, 'base64').toString('latin1') : ''
+    return [text, pair, ...pair.split(':')].map((part) => new Secret(part))
   })
 }
 

@@ -168,7 +168,7 @@ function inspectorOf(
     pool,
     owner: ownerOf(call.agent),
     limit_bytes: settings.max_body_bytes,
-    query_secret: credential.query_secret,
+    echo_forms: credential.echo_forms,
     onUnauthorized: credential.onUnauthorized,
     lists_tools,
     is_get: head.method === 'GET',

@@ -13,8 +13,12 @@ import { readAgentFacts } from '../call/read-agent-facts.ts'
 import { hasNewExpiry } from '../call/review-call.ts'
 import type { CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { CallRecord } from '../record/call-record.ts'
-import { UNCHANGED, type ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Denial } from '../verdict/denial.ts'
+import {
+  NOTHING_REMOVED,
+  UNCHANGED,
+  type ResponseInspector,
+} from '../verdict/response-inspector.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { proxyCredentials } from './proxy-credentials.ts'
@@ -244,6 +248,6 @@ const UNSEEN: ResponseInspector = {
   headers: (headers) => ({ kind: 'pass', headers, body: 'unseen' }),
   cleaned: (headers) => headers,
   body: () => Promise.resolve(UNCHANGED),
-  trailers: () => [],
+  trailers: () => NOTHING_REMOVED,
   close: () => undefined,
 }

@@ -2,7 +2,9 @@ import type { Header } from '../../core/policy/header.ts'
 import {
   type BodyVerdict,
   type HeadersVerdict,
+  NOTHING_REMOVED,
   type ResponseInspector,
+  type TrailersVerdict,
   UNCHANGED,
 } from '../verdict/response-inspector.ts'
 import { judgeHeaders, withoutMark } from './judge-headers.ts'
@@ -38,8 +40,8 @@ export class HeaderInspector implements ResponseInspector {
     return Promise.resolve(UNCHANGED)
   }
 
-  trailers(): readonly string[] {
-    return []
+  trailers(): TrailersVerdict {
+    return NOTHING_REMOVED
   }
 
   close(): void {}

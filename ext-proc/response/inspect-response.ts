@@ -1,6 +1,7 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
-import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
+import { decideInjection, type InjectionDecision } from '../../core/scanner/decide-injection.ts'
+import type { Finding } from '../../core/scanner/finding.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
 import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
@@ -11,7 +12,6 @@ import {
 } from '../../core/scanner/stream/stream-inflater.ts'
 import { openStreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { StreamScanner } from '../../core/scanner/stream/passing-scan.ts'
-import type { Secret } from '../../core/secret.ts'
 import { settingsToScan } from '../../core/inspection/settings-to-scan.ts'
 import { judgeDecision } from '../record/judge-decision.ts'
 import type { Denial } from '../verdict/denial.ts'
@@ -23,12 +23,15 @@ import { judgeHeaders, withoutMark } from './judge-headers.ts'
 import type { CallPlace } from './judge-reference.ts'
 import { filterTools } from './filter-tools.ts'
 import { redirectRefused } from './redirect-refused.ts'
+import { scanHeaders } from './scan-headers.ts'
 import { redactHeaders, taintedNames } from './redact-headers.ts'
 import {
   type BodyVerdict,
   headerOf,
   type HeadersVerdict,
+  NOTHING_REMOVED,
   type ResponseInspector,
+  type TrailersVerdict,
   UNCHANGED,
 } from '../verdict/response-inspector.ts'
 
@@ -40,8 +43,8 @@ export interface InspectionOrder {
   readonly owner: JobOwner
   /** Of the gateway; a scope may have a lower one. */
   readonly limit_bytes: number
-  /** A credential that travels in the query, and may come back in a header. */
-  readonly query_secret: Secret | null
+  /** How the credential may come back in a header, where it is redacted; null if none is looked for. */
+  readonly echo_forms: RegExp | null
   /** Called when the API rejects the credential and a new one can be fetched; else null. */
   readonly onUnauthorized: (() => void) | null
   /** The call asks for a list of tools, or opens a stream in which one may come. */
@@ -64,11 +67,13 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector {
   const scans = injection.enabled && injection.scan_responses
   const filters = order.lists_tools && !tools.is_unrestricted
   const sees_every_response =
-    scans || filters || order.query_secret !== null || order.onUnauthorized !== null
+    scans || filters || order.echo_forms !== null || order.onUnauthorized !== null
   return sees_every_response || order.is_get
     ? new Inspector(order, scans, filters, sees_every_response)
     : new HeaderInspector(order)
 }
+
+type Denied = Extract<HeadersVerdict, { readonly kind: 'deny' }>
 
 class Inspector implements ResponseInspector {
   readonly #order: InspectionOrder
@@ -112,7 +117,13 @@ class Inspector implements ResponseInspector {
     return this.#scans || this.#filters || this.#order.asks_events
   }
 
-  headers(headers: readonly Header[], end = false): HeadersVerdict {
+  headers(headers: readonly Header[], end = false): HeadersVerdict | Promise<HeadersVerdict> {
+    const verdict = this.#judgedHeaders(headers, end)
+    if (verdict.kind === 'deny' || !this.#scans) return verdict
+    return this.#scanned(verdict.headers, 'headers', verdict)
+  }
+
+  #judgedHeaders(headers: readonly Header[], end: boolean): HeadersVerdict {
     const { settings, onUnauthorized, place } = this.#order
     const limit_bytes = this.#limit_bytes
     if (onUnauthorized !== null && headerOf(headers, ':status') === '401') onUnauthorized()
@@ -152,8 +163,8 @@ class Inspector implements ResponseInspector {
   }
 
   #redacted(headers: readonly Header[]): readonly Header[] {
-    const { query_secret } = this.#order
-    return query_secret === null ? headers : redactHeaders(headers, query_secret)
+    const { echo_forms } = this.#order
+    return echo_forms === null ? headers : redactHeaders(headers, echo_forms)
   }
 
   /**
@@ -192,9 +203,31 @@ class Inspector implements ResponseInspector {
     return this.#reading === 'whole' ? this.#whole(bytes) : this.#streamed(bytes, end)
   }
 
-  trailers(trailers: readonly Header[]): readonly string[] {
-    const { query_secret } = this.#order
-    return query_secret === null ? [] : taintedNames(trailers, query_secret)
+  trailers(trailers: readonly Header[]): TrailersVerdict | Promise<TrailersVerdict> {
+    const { echo_forms } = this.#order
+    const verdict: TrailersVerdict =
+      echo_forms === null
+        ? NOTHING_REMOVED
+        : { kind: 'pass', remove: taintedNames(trailers, echo_forms) }
+    return this.#scans ? this.#scanned(trailers, 'trailers', verdict) : verdict
+  }
+
+  /** The verdict, or the denial of what is found in the headers. */
+  #scanned<Verdict>(
+    headers: readonly Header[],
+    place: 'headers' | 'trailers',
+    verdict: Verdict,
+  ): Verdict | Denied | Promise<Verdict | Denied> {
+    const { settings, pool } = this.#order
+    const judge = (findings: readonly Finding[] | null): Verdict | Denied => {
+      const denial =
+        findings === null
+          ? UNREADABLE
+          : this.#judge(decideInjection(findings, settings.injection.mode))
+      return denial === null ? verdict : { kind: 'deny', denial }
+    }
+    const found = scanHeaders(headers, place, pool, settingsToScan(settings))
+    return found instanceof Promise ? found.then(judge) : judge(found)
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { BODY_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
 import {
   headerOf,
   type HeadersVerdict,
+  NOTHING_REMOVED,
   type ResponseInspector,
 } from '../verdict/response-inspector.ts'
 import { headerChanges } from './header-changes.ts'
@@ -47,7 +48,7 @@ export class ResponsePhase {
   /** The body is only asked for to see that Envoy sends it. */
   #isUnread = false
   /** Chunks may come before the one before is answered; they are looked at one after the other. */
-  #last: Promise<void> = Promise.resolve()
+  #last: Promise<unknown> = Promise.resolve()
 
   /** @param request_body how Envoy goes on with what the caller sends */
   constructor(
@@ -71,23 +72,26 @@ export class ResponsePhase {
     code_details = '',
     end = false,
     asksForBody = false,
-  ): boolean {
-    try {
-      return this.#headers(headers, code_details, end, asksForBody)
-    } catch (error) {
+  ): boolean | Promise<boolean> {
+    const fail = (error: unknown): false => {
       // Thrown on, it would end the process and all it holds.
       this.#io.fail(error)
       return false
     }
+    try {
+      const verdict = this.#judged(headers, code_details, end)
+      if (!(verdict instanceof Promise)) return this.#answer(headers, verdict, asksForBody)
+      const answered = verdict
+        .then((judged) => this.#answer(headers, judged, asksForBody))
+        .catch(fail)
+      this.#last = answered
+      return answered
+    } catch (error) {
+      return fail(error)
+    }
   }
 
-  #headers(
-    headers: readonly Header[],
-    code_details: string,
-    end: boolean,
-    asksForBody: boolean,
-  ): boolean {
-    const verdict = this.#judged(headers, code_details, end)
+  #answer(headers: readonly Header[], verdict: HeadersVerdict, asksForBody: boolean): boolean {
     if (verdict.kind === 'deny') {
       this.#io.refuse(verdict.denial, false).catch((error: unknown) => this.#io.fail(error))
       return false
@@ -104,7 +108,11 @@ export class ResponsePhase {
     return mode !== null
   }
 
-  #judged(headers: readonly Header[], code_details: string, end: boolean): HeadersVerdict {
+  #judged(
+    headers: readonly Header[],
+    code_details: string,
+    end: boolean,
+  ): HeadersVerdict | Promise<HeadersVerdict> {
     const inspector = this.#inspector
     // Without an inspector nothing was forwarded, so this is an answer of Envoy's own.
     if (inspector === null) return { kind: 'pass', headers, body: 'unseen' }
@@ -122,12 +130,14 @@ export class ResponsePhase {
   /** Answered after the chunks before them. */
   trailers(trailers: readonly Header[]): void {
     this.#last = this.#last
-      .then(() =>
-        this.#io.write(
-          writeTrailers('response_trailers', this.#inspector?.trailers(trailers) ?? []),
-        ),
-      )
+      .then(() => this.#trailers(trailers))
       .catch((error: unknown) => this.#io.fail(error))
+  }
+
+  async #trailers(trailers: readonly Header[]): Promise<void> {
+    const verdict = (await this.#inspector?.trailers(trailers)) ?? NOTHING_REMOVED
+    if (verdict.kind === 'deny') await this.#io.refuse(verdict.denial, true)
+    else this.#io.write(writeTrailers('response_trailers', verdict.remove))
   }
 
   async #body(bytes: Buffer, end: boolean): Promise<void> {

@@ -27,6 +27,11 @@ export type BodyVerdict =
       readonly before: Buffer | null
     }
 
+/** The names of trailers that are removed, or why the response is cut. */
+export type TrailersVerdict =
+  | { readonly kind: 'pass'; readonly remove: readonly string[] }
+  | { readonly kind: 'deny'; readonly denial: Denial }
+
 /** Inspects one response while it passes. Its methods are called in sequence. */
 export interface ResponseInspector {
   /** Whether it must see the response regardless of its headers. */
@@ -34,15 +39,15 @@ export interface ResponseInspector {
   /** Whether the body may have to be read and therefore needs an encoding that can be decoded. */
   readonly may_read_body: boolean
   /** @param end no body follows */
-  headers(headers: readonly Header[], end?: boolean): HeadersVerdict
+  headers(headers: readonly Header[], end?: boolean): HeadersVerdict | Promise<HeadersVerdict>
   /** The headers of an error by a filter of the same Envoy, to which the call did not get through: not judged, only cleaned. */
   cleaned(headers: readonly Header[]): readonly Header[]
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict>
-  /** The names of trailers that must be removed. */
-  trailers(trailers: readonly Header[]): readonly string[]
+  trailers(trailers: readonly Header[]): TrailersVerdict | Promise<TrailersVerdict>
   close(): void
 }
 
+export const NOTHING_REMOVED: TrailersVerdict = { kind: 'pass', remove: [] }
 export const UNCHANGED: BodyVerdict = { kind: 'pass', body: null, remove: [] }
 
 export function headerOf(headers: readonly Header[], name: string): string | null {

@@ -96,6 +96,16 @@ const upstream = await startUpstream(async (request, response) => {
       response.end('"}')
       return
     }
+    case 'headers':
+      response.setHeader('content-type', 'application/json')
+      if (url.searchParams.get('in') === 'header') response.setHeader('x-note', text)
+      if (url.searchParams.get('in') === 'trailer') {
+        response.setHeader('trailer', 'x-sum')
+        response.write('{}')
+        response.addTrailers({ 'x-sum': text })
+      } else response.statusCode = Number(url.searchParams.get('status') ?? '200')
+      response.end()
+      return
     case 'picture':
       response.setHeader('content-type', 'image/png')
       response.setHeader('content-length', 2 * PICTURE.length)
@@ -237,6 +247,25 @@ for (const type of TYPES) {
   })
 }
 
+test('headers and trailers of a response are scanned', async () => {
+  for (const status of [200, 204, 302, 404]) {
+    const asked = `headers?in=header&status=${status}`
+    const answer = await get(`${asked}&attack=yes`)
+    assert.equal(answer.status, 403, String(status))
+    assert.equal(answer.json().details.location, 'response.headers.x-note')
+    assert.equal(answer.header('x-note'), undefined)
+    assert.equal(answer.header('x-should-retry'), 'false')
+    assert.equal(answer.header('stripe-should-retry'), 'false')
+    assert.equal((await get(asked)).status, status)
+  }
+  const cut = await get('headers?in=trailer&attack=yes').catch(() => null)
+  assert.ok(cut === null || cut.status === 403, String(cut?.status))
+  const whole = await get('headers?in=trailer')
+  assert.equal(whole.trailers['x-sum'], 'Nothing of note.')
+  const blind = await accessWith({ scan_responses: false })
+  assert.equal((await get('headers?in=header&attack=yes', blind)).status, 200)
+})
+
 test('an image is forwarded as it arrives, without buffering', async () => {
   let seen = 0
   const answer = await get('picture', scanning, (part) => {
@@ -342,5 +371,56 @@ test('threat 11: a credential in the query does not come back in a response head
     assert.ok(!value.includes(secret), value)
     assert.ok(!value.includes(encodeURIComponent(secret)), value)
   }
+  await echoing.stop()
+})
+
+test('threat 11: with echo_guard a header credential does not come back in headers or trailers, in any encoding', async () => {
+  const token = 'tok/en+1234~abcd'
+  const pair = 'guarded-user:guarded/password'
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const echoing = await startUpstream((request, response) => {
+    const said = String(request.headers.authorization ?? request.headers['x-key'])
+    response.setHeader('x-raw', said)
+    response.setHeader('x-escaped', encodeURIComponent(said))
+    response.setHeader('x-base64', [base64(said), base64(`a${said}`), base64(`ab${said}`)])
+    response.setHeader('www-authenticate', `Bearer error="invalid_token ${said}"`)
+    response.setHeader(
+      'link',
+      `<http://${request.headers.host}/v1/n?t=${encodeURIComponent(said)}>; rel="next"`,
+    )
+    response.setHeader('trailer', 'x-end, x-sum')
+    response.write('ok')
+    response.addTrailers({ 'x-end': said, 'x-sum': 'abc' })
+    response.end()
+  })
+  const rows: [auth: object, secrets: string[]][] = [
+    [{ type: 'bearer', token }, [token]],
+    [{ type: 'header', name: 'X-Key', value: token }, [token]],
+    [
+      { type: 'basic', username: 'guarded-user', password: 'guarded/password' },
+      [base64(pair), 'guarded/password'],
+    ],
+  ]
+  for (const [i, [auth, secrets]] of rows.entries())
+    for (const echo_guard of ['headers', 'off']) {
+      const { headers, base_url } = await stack.operator.makeAccess(
+        `${echoing.origin}/${echo_guard}${i}`,
+        { auth, integration: { echo_guard } },
+      )
+      const answer = await call({ to: stack.proxyUrl, path: `/${base_url}/x`, headers })
+      assert.equal(answer.status, 200, answer.body.toString())
+      const seen = JSON.stringify([answer.headers, answer.trailers])
+      const leaks = secrets.flatMap((secret) =>
+        [
+          secret,
+          encodeURIComponent(secret),
+          base64(secret).slice(0, 12),
+          base64(`Bearer ${secret}`),
+        ].filter((form) => seen.includes(form)),
+      )
+      if (echo_guard === 'headers') assert.deepEqual([auth, leaks], [auth, []])
+      else assert.notDeepEqual(leaks, [])
+      assert.equal(answer.trailers['x-sum'], 'abc')
+    }
   await echoing.stop()
 })

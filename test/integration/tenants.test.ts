@@ -6,6 +6,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
 import { readEvents } from '../kit/read-events.ts'
+import { startTestEdge } from '../kit/test-edge.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../kit/webhook-receiver.ts'
@@ -92,6 +93,25 @@ after(async () => {
   redis.disconnect()
   await admin.stop()
   await Promise.all([valkey.stop(), receiver.stop()])
+})
+
+test('host names and versions of edges are for admins of the default organization', async () => {
+  const edge = await startTestEdge(valkey.url, `${MARK}-host`)
+  const viewer = await make('/admin/tokens', { email: 'looks@example.com', role: 'viewer' })
+  const listed = async (token: string): Promise<Json> => {
+    const { body } = await admin.call('GET', '/admin/edges', { token })
+    return body.data[0]
+  }
+  await until('the edge is listed', async () => (await listed(admin.token)) !== undefined)
+  assert.equal((await listed(admin.token)).edge_id, `${MARK}-host`)
+  for (const token of [other.token, viewer.token]) {
+    const { edge_id, version } = await listed(token)
+    assert.match(edge_id, /^edge_[0-9a-f]{12}$/)
+    assert.equal(version, null)
+    const { status, body } = await admin.call('GET', '/admin/ca', { token })
+    if (status === 200) for (const { subject } of body.certificates) assert.equal(subject, null)
+  }
+  await edge.stop()
 })
 
 async function make(path: string, body: object, token = admin.token): Promise<Json> {

@@ -245,7 +245,7 @@ const REVEALERS = [
   'ext-proc/upstream/write-cluster.ts',
   // The client secret, for its own token endpoint.
   'ext-proc/credential/fetch-token.ts',
-  'ext-proc/response/redact-headers.ts',
+  'ext-proc/response/echo-forms.ts',
 ]
 
 /** What the pages run of ours; all else that they name of the server is types. */

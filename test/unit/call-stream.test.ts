@@ -154,7 +154,7 @@ class Call {
         if (bytes.toString() === 'throws') throw new Error('on purpose')
         return { kind: 'pass', body: null, remove: [] }
       },
-      trailers: () => [],
+      trailers: () => ({ kind: 'pass', remove: [] }),
       close: () => void this.closed++,
     }
   }

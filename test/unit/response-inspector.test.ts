@@ -8,8 +8,13 @@ import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
 import type { ScanResult } from '../../core/scanner/scan-request.ts'
 import { Secret } from '../../core/secret.ts'
+import { echoForms } from '../../ext-proc/response/echo-forms.ts'
 import { type InspectionOrder, inspectResponse } from '../../ext-proc/response/inspect-response.ts'
-import type { BodyVerdict, ResponseInspector } from '../../ext-proc/verdict/response-inspector.ts'
+import {
+  type BodyVerdict,
+  NOTHING_REMOVED,
+  type ResponseInspector,
+} from '../../ext-proc/verdict/response-inspector.ts'
 import { found } from './decision-kit.ts'
 import { aPlace } from './place-kit.ts'
 import { aScope } from './policy-kit.ts'
@@ -26,6 +31,7 @@ interface Looks {
   readonly is_get?: boolean
   readonly over_limit?: 'refuse' | 'pass_unscanned'
   readonly query_secret?: string
+  readonly guarded?: readonly string[]
   readonly onUnauthorized?: () => void
   /** What the scan of a whole body answers. */
   readonly result?: PooledResult
@@ -46,9 +52,10 @@ function anInspector(looks: Looks) {
       return looks.result ?? CLEAN
     },
     scanTexts: (texts) => {
-      if (looks.is_busy === true) return null
+      const isHead = texts.every(({ location }) => /^response\.(?:headers|trailers)/.test(location))
+      if (looks.is_busy === true && !isHead) return null
       return texts.map(({ bytes }): readonly Finding[] => {
-        scanned.push(String(bytes))
+        if (!isHead) scanned.push(String(bytes))
         return BAD !== undefined && bytes.includes('bad') ? [BAD] : []
       })
     },
@@ -69,7 +76,10 @@ function anInspector(looks: Looks) {
     pool: pool as ScanPool,
     owner: { organization_id: 'org_default', agent_id: 'agt_a', isGone: () => false },
     limit_bytes: LIMIT_BYTES,
-    query_secret: looks.query_secret === undefined ? null : new Secret(looks.query_secret),
+    echo_forms: echoForms(
+      looks.query_secret === undefined ? null : new Secret(looks.query_secret),
+      (looks.guarded ?? []).map((text) => new Secret(text)),
+    ),
     onUnauthorized: looks.onUnauthorized ?? null,
     lists_tools: looks.lists_tools ?? false,
     is_get: looks.is_get ?? false,
@@ -78,6 +88,13 @@ function anInspector(looks: Looks) {
     onFinding: (data) => void findings.push(data['pattern_name']),
   }
   return { inspector: inspectResponse(order), findings, scanned, unscanned }
+}
+
+/** The verdict on headers that were scanned at once. */
+function judged(inspector: ResponseInspector, headers: readonly Header[], end = false) {
+  const verdict = inspector.headers(headers, end)
+  assert.ok(!(verdict instanceof Promise))
+  return verdict
 }
 
 const response = (headers: Readonly<Record<string, string>> = {}): readonly Header[] =>
@@ -96,7 +113,7 @@ test('a response is looked at only where something may be found in it', () => {
   for (const [looks, sees, reads] of rows) {
     const { inspector } = anInspector(looks)
     assert.deepEqual([inspector.sees_every_response, inspector.may_read_body], [sees, reads])
-    const verdict = inspector.headers(response(JSON_TYPE))
+    const verdict = judged(inspector, response(JSON_TYPE))
     assert.equal(verdict.kind === 'pass' && verdict.body, reads ? 'whole' : 'unseen')
   }
 })
@@ -104,16 +121,66 @@ test('a response is looked at only where something may be found in it', () => {
 test('a response that leads back to the gateway is refused, whatever else it is looked at for', () => {
   const location = { ':status': '302', location: 'http://gateway.example.com/x' }
   for (const looks of [{}, { scans: true }, { query_secret: 's' }]) {
-    const verdict = anInspector(looks).inspector.headers(response(location))
+    const verdict = judged(anInspector(looks).inspector, response(location))
     assert.ok(verdict.kind === 'deny')
     assert.equal(verdict.denial.reason, 'redirect_refused')
   }
 })
 
+test('a guarded credential is redacted in headers in every encoding, and kept out of trailers', () => {
+  const secret = 'tok+en/1234~5678'
+  const { inspector } = anInspector({ guarded: [secret, 'short'] })
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const forms = [
+    secret,
+    `a ${secret} b`,
+    encodeURIComponent(secret),
+    encodeURIComponent(encodeURIComponent(secret)),
+    '%74' + secret.slice(1),
+    ...['', 'a', 'ab', 'user:'].flatMap((before) => [
+      base64(before + secret),
+      base64(`${before}${secret} and more`),
+      Buffer.from(before + secret).toString('base64url'),
+      encodeURIComponent(base64(before + secret)),
+    ]),
+  ]
+  for (const value of forms) {
+    const header = { 'x-echo': `<${value}>`, 'www-authenticate': `Bearer error="${value}"` }
+    const verdict = judged(inspector, response({ ...header, 'x-other': 'short' }))
+    assert.ok(verdict.kind === 'pass')
+    const [, echo, challenge, other] = verdict.headers.map((one) => one.value)
+    assert.ok(echo?.includes('[redacted]') === true, value)
+    assert.ok(challenge?.includes('[redacted]') === true, value)
+    assert.equal(other, 'short')
+    assert.deepEqual(inspector.trailers([{ name: 'x-t', value }]), {
+      kind: 'pass',
+      remove: ['x-t'],
+    })
+  }
+})
+
+test('headers and trailers are scanned too', async () => {
+  const { inspector, findings } = anInspector({ scans: true })
+  const bad = response({ ...JSON_TYPE, 'x-note': 'bad' })
+  for (const end of [false, true]) {
+    const verdict = judged(inspector, bad, end)
+    assert.ok(verdict.kind === 'deny')
+    assert.equal(verdict.denial.reason, 'security_block')
+  }
+  const trailers = await inspector.trailers([{ name: 'x-sum', value: 'bad' }])
+  assert.ok(trailers.kind === 'deny')
+  assert.equal(judged(inspector, response({ 'x-note': 'good', date: 'bad' })).kind, 'pass')
+  assert.deepEqual(findings, [])
+  const alerting = anInspector({ scans: true, mode: 'alert' })
+  assert.equal(judged(alerting.inspector, bad).kind, 'pass')
+  assert.equal(alerting.findings.length, 1)
+  assert.equal(judged(anInspector({}).inspector, bad).kind, 'pass')
+})
+
 test('a credential in the query is redacted in headers and kept out of trailers', () => {
   const { inspector } = anInspector({ query_secret: 'top secret' })
   const headers = response({ 'x-url': 'https://x/?key=top%20secret', 'x-other': 'a' })
-  const verdict = inspector.headers(headers)
+  const verdict = judged(inspector, headers)
   assert.ok(verdict.kind === 'pass')
   assert.deepEqual(
     verdict.headers.map(({ value }) => value),
@@ -123,8 +190,8 @@ test('a credential in the query is redacted in headers and kept out of trailers'
     { name: 'x-t', value: 'top+secret' },
     { name: 'x-u', value: 'top' },
   ]
-  assert.deepEqual(inspector.trailers(trailers), ['x-t'])
-  assert.deepEqual(anInspector({ scans: true }).inspector.trailers(trailers), [])
+  assert.deepEqual(inspector.trailers(trailers), { kind: 'pass', remove: ['x-t'] })
+  assert.deepEqual(anInspector({ scans: true }).inspector.trailers(trailers), NOTHING_REMOVED)
 })
 
 test('a 401 says that the token is no longer taken; no other status does', () => {
@@ -135,7 +202,7 @@ test('a 401 says that the token is no longer taken; no other status does', () =>
   ] as const) {
     let count = 0
     const { inspector } = anInspector({ onUnauthorized: () => void count++ })
-    inspector.headers(response({ ':status': status }))
+    judged(inspector, response({ ':status': status }))
     assert.equal(count, told, status)
   }
 })
@@ -188,14 +255,15 @@ const READINGS: readonly (readonly [
 
 test('the headers decide how a body is buffered', () => {
   for (const [headers, looks, body] of READINGS) {
-    const verdict = anInspector(looks).inspector.headers(response(headers))
+    const verdict = judged(anInspector(looks).inspector, response(headers))
     assert.equal(verdict.kind === 'pass' ? verdict.body : 'refused', body, JSON.stringify(headers))
   }
 })
 
 test('events may be shortened, so they lose their length; bytes keep it', () => {
   const kept = (headers: Readonly<Record<string, string>>): boolean => {
-    const verdict = anInspector({ scans: true }).inspector.headers(
+    const verdict = judged(
+      anInspector({ scans: true }).inspector,
       response({ 'content-length': '70000', ...headers }),
     )
     return verdict.kind === 'pass' && verdict.headers.some(({ name }) => name === 'content-length')
@@ -210,7 +278,7 @@ async function outcomeOf(
   headers: Readonly<Record<string, string>>,
   ...chunks: readonly (string | Buffer)[]
 ): Promise<string[]> {
-  inspector.headers(response(headers))
+  judged(inspector, response(headers))
   const outcomes: string[] = []
   for (const [i, chunk] of chunks.entries()) {
     const bytes = Buffer.from(chunk as string)
@@ -297,7 +365,7 @@ test('of a list of tools those that the agent may not call are cut', async () =>
 
 test('a body that is cut has another length, encoding and digest', async () => {
   const { inspector } = anInspector({ lists_tools: true })
-  inspector.headers(response(JSON_TYPE))
+  judged(inspector, response(JSON_TYPE))
   const verdict = await inspector.body(Buffer.from(tools('search', 'drop')), true)
   assert.ok(verdict.kind === 'pass')
   assert.deepEqual(verdict.remove, ['content-encoding', 'etag', 'content-md5', 'digest'])
@@ -313,15 +381,16 @@ test('a response over the limit is refused as one of an API that was called', as
     // A list of tools is filtered, so that none of it passes unread.
     const looks = over_limit === 'refuse' ? { scans: true } : { scans: true, lists_tools: true }
     const { inspector } = anInspector({ ...looks, over_limit })
-    const declared = inspector.headers(
+    const declared = judged(
+      inspector,
       response({ ...JSON_TYPE, 'content-length': String(LIMIT_BYTES + 1) }),
     )
     assert.deepEqual(declared, { kind: 'deny', denial: TOO_LARGE })
     // The answer to a HEAD, or a 304, has the length of a body that does not come.
-    const head = inspector.headers(response({ ...JSON_TYPE, 'content-length': '900000' }), true)
+    const head = judged(inspector, response({ ...JSON_TYPE, 'content-length': '900000' }), true)
     assert.equal(head.kind, 'pass')
     const other = anInspector({ ...looks, over_limit }).inspector
-    assert.equal(other.headers(response(JSON_TYPE)).kind, 'pass')
+    assert.equal(judged(other, response(JSON_TYPE)).kind, 'pass')
     const verdict = await other.body(Buffer.from(LONG), true)
     assert.deepEqual(verdict, { kind: 'deny', denial: TOO_LARGE, before: null })
   }
@@ -329,7 +398,7 @@ test('a response over the limit is refused as one of an API that was called', as
     scans: true,
     result: { kind: 'too_large', limit_bytes: LIMIT_BYTES },
   })
-  inflates.inspector.headers(response({ ...JSON_TYPE, 'content-encoding': 'gzip' }))
+  judged(inflates.inspector, response({ ...JSON_TYPE, 'content-encoding': 'gzip' }))
   const verdict = await inflates.inspector.body(Buffer.from('small'), true)
   assert.deepEqual(verdict, { kind: 'deny', denial: TOO_LARGE, before: null })
 })
@@ -338,7 +407,7 @@ test('with pass_unscanned only the beginning of a longer response is scanned, wh
   const looks = { scans: true, over_limit: 'pass_unscanned' } as const
   for (const more of [{ 'content-length': String(LIMIT_BYTES + 1) }, {}]) {
     const { inspector, unscanned } = anInspector(looks)
-    const verdict = inspector.headers(response({ ...JSON_TYPE, ...more }))
+    const verdict = judged(inspector, response({ ...JSON_TYPE, ...more }))
     assert.equal(verdict.kind === 'pass' && verdict.body, 'chunks')
     assert.equal(describe(await inspector.body(Buffer.from('first '), false)), 'unchanged')
     assert.deepEqual(unscanned, [])
@@ -347,12 +416,13 @@ test('with pass_unscanned only the beginning of a longer response is scanned, wh
     assert.deepEqual(unscanned, [LIMIT_BYTES])
   }
   const short = anInspector(looks)
-  const verdict = short.inspector.headers(
+  const verdict = judged(
+    short.inspector,
     response({ ...JSON_TYPE, 'content-length': String(LIMIT_BYTES) }),
   )
   assert.equal(verdict.kind === 'pass' && verdict.body, 'whole')
   const bad = anInspector(looks)
-  bad.inspector.headers(response(JSON_TYPE))
+  judged(bad.inspector, response(JSON_TYPE))
   assert.match(describe(await bad.inspector.body(Buffer.from('bad'), true)), /^refused: a_pattern/)
 })
 
@@ -476,7 +546,7 @@ for (const [name, looks, text, out, cut] of COMPRESSED)
           'content-length': '9',
           etag: '"e"',
         }
-        const verdict = inspector.headers(response(headers))
+        const verdict = judged(inspector, response(headers))
         assert.ok(verdict.kind === 'pass')
         assert.deepEqual(
           verdict.headers.map((header) => header.name),
@@ -504,7 +574,7 @@ test('a compressed event stream that is invalid or a decompression bomb is cut',
   ] as const)
     for (const bytes of [Buffer.from(event('a')), bomb]) {
       const { inspector } = anInspector(looks)
-      inspector.headers(response({ ...EVENTS, 'content-encoding': 'gzip' }))
+      judged(inspector, response({ ...EVENTS, 'content-encoding': 'gzip' }))
       const verdict = await inspector.body(bytes, false)
       assert.equal(verdict.kind === 'deny' && verdict.denial.reason, reason)
       assert.equal(verdict.kind === 'deny' && verdict.before, null)

@@ -149,6 +149,7 @@ function IntegrationForm({
     strip_agent_id: of?.strip_agent_id ?? true,
     allow_empty_segments: of?.allow_empty_segments ?? false,
     allow_encoded_slashes: of?.allow_encoded_slashes ?? false,
+    echo_guard: of?.echo_guard ?? 'off',
   })
   const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
@@ -257,7 +258,7 @@ const ReplaceField = ({
 
 type Options = Pick<
   Integration,
-  'strip_agent_id' | 'allow_empty_segments' | 'allow_encoded_slashes'
+  'strip_agent_id' | 'allow_empty_segments' | 'allow_encoded_slashes' | 'echo_guard'
 >
 
 function OptionFields({
@@ -267,7 +268,7 @@ function OptionFields({
   options: Options
   onOptions: (options: Options) => void
 }) {
-  const field = (name: keyof Options) => ({
+  const field = (name: Exclude<keyof Options, 'echo_guard'>) => ({
     value: options[name],
     onValue: (value: boolean) => onOptions({ ...options, [name]: value }),
   })
@@ -279,6 +280,12 @@ function OptionFields({
         label="Allow encoded slashes"
         hint="For APIs such as GitLab that treat %2F as part of a name. Other APIs may treat it as a path separator."
         {...field('allow_encoded_slashes')}
+      />
+      <CheckField
+        label="Redact the credential in response headers"
+        hint="For APIs with echo or debug endpoints. Every response is then inspected, which costs about a fifth of a GET."
+        value={options.echo_guard === 'headers'}
+        onValue={(is) => onOptions({ ...options, echo_guard: is ? 'headers' : 'off' })}
       />
     </>
   )
