@@ -4,17 +4,22 @@ export interface BodyReaders {
   readonly multipart: boolean
   /** Types from which no framework reads fields: files, archives, streams of messages. */
   readonly is_inert: boolean
+  /** Files: a batch endpoint that ignores the type could still read calls from them. */
+  readonly is_binary: boolean
 }
 
 /** One media type and its parameters; readers differ in what they accept beyond this. */
 const ONE_TYPE = /^\s*([^\s;,]+)\s*(?:;[^,]*)?$/
 
-const ALL: BodyReaders = { form: true, multipart: true, is_inert: false }
-const FORM: BodyReaders = { form: true, multipart: false, is_inert: false }
-const MULTIPART: BodyReaders = { form: false, multipart: true, is_inert: false }
+const ALL: BodyReaders = { form: true, multipart: true, is_inert: false, is_binary: false }
+const FORM: BodyReaders = { form: true, multipart: false, is_inert: false, is_binary: false }
+const MULTIPART: BodyReaders = { form: false, multipart: true, is_inert: false, is_binary: false }
 /** JSON is also sent with text types. */
-const JSON_ALONE: BodyReaders = { form: false, multipart: false, is_inert: false }
-const INERT: BodyReaders = { form: false, multipart: false, is_inert: true }
+const JSON_ALONE: BodyReaders = { form: false, multipart: false, is_inert: false, is_binary: false }
+const INERT: BodyReaders = { form: false, multipart: false, is_inert: true, is_binary: false }
+const BINARY: BodyReaders = { ...INERT, is_binary: true }
+/** Messages and streams of them, which are never one JSON text. */
+const MESSAGES = /csv|event-stream|protobuf|msgpack|cbor|ndjson|jsonl|dns-message|grpc|connect|git/
 
 const TEXT_TYPE = /^text\/|^application\/(?:json|xml|graphql|javascript)$|\+(?:json|xml)$/
 const INERT_TYPE = new RegExp(
@@ -53,6 +58,6 @@ function readersOf(content_type: string, type: string | undefined): BodyReaders 
   if (type === 'application/x-www-form-urlencoded') return FORM
   // Rack reads a multipart body without a boundary as a form.
   if (type.startsWith('multipart/')) return BOUNDARY.test(content_type) ? MULTIPART : ALL
-  if (INERT_TYPE.test(type)) return INERT
+  if (INERT_TYPE.test(type)) return MESSAGES.test(type) ? INERT : BINARY
   return TEXT_TYPE.test(type) ? JSON_ALONE : ALL
 }

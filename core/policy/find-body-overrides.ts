@@ -22,7 +22,7 @@ export function findBodyOverrides(
   const readers = bodyReaders(content_type)
   const text = body.toString('latin1')
   const fields = findFields(body, text, content_type, readers)
-  if (readers.is_inert) return fields
+  if (readers.is_inert && !(is_batch_path && readers.is_binary)) return fields
   const narrow = body.subarray(0, WIDEST_BYTES).includes(0) ? text.replaceAll('\0', '') : text
   const batch = findBodyBatch(body, narrow, content_type, readers, fieldsOf, is_batch_path)
   return batch === null ? fields : { ...fields, batch }

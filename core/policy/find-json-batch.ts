@@ -55,6 +55,10 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 export const addressOf = (folded: string, value: string): boolean =>
   ADDRESS.test(folded) || (MAYBE_ADDRESS.test(folded) && LOOKS_LIKE_ADDRESS.test(value))
 
+/** Whether parts may stand under names of their own in an object of this name: in `requests`, not in `request`. */
+const mayBeMap = (folded: string): boolean =>
+  listKind(folded) !== null && /(?:s|batch)$/.test(folded)
+
 /** A part while its members are read. */
 interface Draft {
   readonly methods: NamedValue[]
@@ -119,7 +123,10 @@ class Reader {
   /** Each of these returns where the value ends, or -1. */
   value(at: number, depth: number, name: string, draft: Draft | null): number {
     const first = this.#body[at]
-    if (first === OPEN_OBJECT && depth < DEPTH_MAX) return this.#object(at, depth, name, draft)
+    if (first === OPEN_OBJECT && depth < DEPTH_MAX)
+      return draft === null && mayBeMap(foldName(name))
+        ? this.#map(at, depth, name)
+        : this.#object(at, depth, name, draft)
     if (first === OPEN_ARRAY && depth < DEPTH_MAX) return this.#array(at, depth, name)
     return skipValue(this.#body, at)
   }
@@ -143,6 +150,30 @@ class Reader {
       }
       const after = this.value(start, depth + 1, '', draft)
       this.#commit(list, place, draft)
+      return after
+    })
+    this.#close(list)
+    return end
+  }
+
+  /** Parts by their ids instead of in a list. */
+  #map(at: number, depth: number, name: string): number {
+    const list: List = {
+      name,
+      kind: listKind(foldName(name)),
+      full: [],
+      partial: [],
+      too_many: false,
+    }
+    let index = 0
+    const end = walkMembers(this.#body, at, ({ key_start, key_end, value_start }) => {
+      const isLong = key_end - key_start > NAME_BYTES_MAX
+      const key = isLong ? '' : readString(this.#body, key_start, key_end)
+      if (this.#body[value_start] !== OPEN_OBJECT)
+        return this.value(value_start, depth + 1, key, null)
+      const draft = newDraft(false)
+      const after = this.value(value_start, depth + 1, key, draft)
+      this.#commit(list, index++, draft)
       return after
     })
     this.#close(list)

@@ -19,7 +19,8 @@ export function mayBodyOverride(
   isAlone: boolean,
   is_batch_path: boolean,
 ): boolean {
-  if (!saysForm(content_type) && bodyReaders(content_type).is_inert) return false
+  const { is_inert, is_binary } = bodyReaders(content_type)
+  if (!saysForm(content_type) && (is_batch_path ? is_inert && !is_binary : is_inert)) return false
   return is_batch_path || scopes.length > 1 || !isAlone || !scope.rules.some(allowsAll)
 }
 

@@ -207,6 +207,11 @@ test('each part of a JSON batch must be allowed, whatever its API names it', () 
       '/batch',
       'requests[0]: POST /items/1',
     ],
+    [
+      '{"requests":{"a":{"method":"DELETE","url":"/items/1"}}}',
+      '/monitors',
+      'requests[0].method: DELETE /items/1',
+    ],
     ['{"requests":["DELETE /items/1"]}', '/batch', 'requests[0]: DELETE /items/1'],
     [
       requests(get('/items/1')) + requests(drop('/items/1')),
@@ -217,6 +222,9 @@ test('each part of a JSON batch must be allowed, whatever its API names it', () 
   ]
   for (const [body, path, expected] of rows)
     assert.deepEqual([body, path, judge(body, { path })], [body, path, expected])
+  const file = { type: 'application/octet-stream' }
+  assert.equal(judge(requests(drop('/items/1')), file), 'requests[0].method: DELETE /items/1')
+  assert.equal(judge(requests(drop('/items/1')), { ...file, path: '/monitors' }), 'allowed')
   const wide = Buffer.from(requests(drop('/items/1')), 'utf16le')
   assert.equal(judge(wide), 'body: unread')
   assert.equal(judge(wide, { allow_batches: true }), 'requests[0].method: DELETE /items/1')

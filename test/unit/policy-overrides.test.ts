@@ -337,8 +337,10 @@ test('threat 28: a body is read by every reader that its type does not rule out'
     [`image/png, ${FORM}`, true, true, false],
     [`image/png ${FORM}`, true, true, false],
   ]
-  for (const [type, form, multipart, is_inert] of rows)
-    assert.deepEqual([type, bodyReaders(type)], [type, { form, multipart, is_inert }])
+  for (const [type, form, multipart, is_inert] of rows) {
+    const { is_binary: _, ...readers } = bodyReaders(type)
+    assert.deepEqual([type, readers], [type, { form, multipart, is_inert }])
+  }
   for (const type of ['', `${FORM},x`, `${FORM} x`, `text/plain, ${FORM}`, 'application/x'])
     assert.deepEqual(
       [type, findBodyOverrides(bytes('.method=DELETE'), type).methods],
