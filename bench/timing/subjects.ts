@@ -26,6 +26,7 @@ import { parseTarget } from '../../core/policy/parse-target.ts'
 import { parsePathPattern } from '../../core/policy/path-pattern.ts'
 import { readKey } from '../../core/policy/read-key.ts'
 import { Secret } from '../../core/secret.ts'
+import { echoForms } from '../../ext-proc/response/echo-forms.ts'
 import { compileSavedSettings, patternSettings } from '../../core/scanner/compile-settings.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
@@ -420,7 +421,7 @@ const RESPONSES: readonly Subject[] = [
     },
   },
 ]
-const SECRET = new Secret('sk-abc%25 aaaa')
+const SECRET = echoForms(new Secret('sk-abc%25 aaaa'), [new Secret('sk-abc/25+aaaaaa')]) ?? /(?!)/g
 
 const injection = compileSavedSettings(
   patternSettings({

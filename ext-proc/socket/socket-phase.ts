@@ -2,7 +2,11 @@ import type { Header } from '../../core/policy/header.ts'
 import { BODY_MODE, type ModeOverride, writeChunk, writePass } from '../envoy/write-response.ts'
 import { headerChanges } from '../response/header-changes.ts'
 import type { Denial } from '../verdict/denial.ts'
-import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
+import {
+  headerOf,
+  type HeadersVerdict,
+  type ResponseInspector,
+} from '../verdict/response-inspector.ts'
 import { openFlow, type SocketFlow } from './socket-flow.ts'
 import type { SocketPlan, SocketSide } from '../verdict/socket-plan.ts'
 
@@ -92,10 +96,19 @@ export class SocketPhase {
       return false
     }
     const judged = inspector.headers(headers, false)
+    if (judged instanceof Promise)
+      judged
+        .then((verdict) => this.#answer(headers, verdict))
+        .catch((error: unknown) => this.#io.fail(error))
+    else this.#answer(headers, judged)
+    return true
+  }
+
+  #answer(headers: readonly Header[], judged: HeadersVerdict): void {
     const denial = judged.kind === 'deny' ? judged.denial : this.#misfit(headers)
     if (judged.kind === 'deny' || denial !== null) {
       if (denial !== null) this.#refuse(denial)
-      return true
+      return
     }
     this.#state = 'open'
     const changes = headerChanges(headers, judged.headers)
@@ -106,7 +119,6 @@ export class SocketPhase {
         this.#plan.judge.api === null ? null : BOTH_STREAMED,
       ),
     )
-    return true
   }
 
   /** It must be a WebSocket, and without an extension that was not offered: it would change what the bytes mean. */
