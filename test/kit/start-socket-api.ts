@@ -22,7 +22,7 @@ export interface OpenedSocket {
   readonly closed: Promise<number>
 }
 
-/** Echoes each message, says `hello N` to `count N`, and refuses handshakes below `/no`. */
+/** Echoes each message and refuses handshakes below `/no`. Other requests get an event stream without an end. */
 export async function startSocketApi(
   tls: { readonly key: string; readonly cert: string } | null = null,
   options: ServerOptions = {},
@@ -36,7 +36,9 @@ export async function startSocketApi(
     socket.on('error', () => {})
     socket.once('close', () => sockets.delete(socket))
   })
-  http.on('request', (request, response) => response.end(`plain ${request.url}`))
+  http.on('request', (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: hello\n\n')
+  })
   http.on('upgrade', (request, socket, head) => {
     if (request.url?.startsWith('/no')) {
       socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno')
@@ -57,9 +59,7 @@ export async function startSocketApi(
       made.on('error', () => {})
       made.on('message', (data: Buffer, isBinary) => {
         messages.push(data.toString())
-        const count = /^count (\d+)$/.exec(data.toString())
-        if (count === null) made.send(data, { binary: isBinary })
-        else for (let i = 0; i < Number(count[1]); i++) made.send(`hello ${i}`)
+        made.send(data, { binary: isBinary })
       })
     })
   })
