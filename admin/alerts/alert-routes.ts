@@ -3,11 +3,12 @@ import { ACTIVITY_MAX_ENTRIES } from '../../core/activity/activity-entry.ts'
 import { ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
+import { GAP_ALERT, readGap } from '../../core/restore/restore-gap.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { listPage } from '../resources/list-page.ts'
 import { Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
-import { type Outcome, answer, notFound } from '../http/outcome.ts'
+import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { ALERT_STATUSES, AlertView, type StoredAlert, alertView, readAlerts } from './alert-view.ts'
 import { listBySeverity } from './list-by-severity.ts'
 
@@ -106,6 +107,11 @@ async function acknowledge(
   const { context, actor, params, body } = call
   const closed = await close(call, params.alert_id, body.comment)
   if (closed === 'missing') return notFound()
+  if (closed === 'stands')
+    return conflict(
+      'restore_gap',
+      'This alert stands until the gap itself is acknowledged: POST /admin/restore-gap/acknowledge.',
+    )
   const [stored] = await readAlerts(context.redis, actor.organization_id, [params.alert_id])
   return stored ? answer(200, alertView(stored)) : notFound()
 }
@@ -129,8 +135,10 @@ async function close(
   { context: { redis, now }, actor, request_id }: AdminCall,
   alert_id: string,
   comment = '',
-): Promise<'now' | 'before' | 'missing'> {
+): Promise<'now' | 'before' | 'missing' | 'stands'> {
   const { organization_id } = actor
+  const gap_alert = await redis.hget(REDIS_KEYS.alertsOpen(organization_id), GAP_ALERT)
+  if (gap_alert === alert_id && (await readGap(redis)) !== null) return 'stands'
   const at = now()
   const entry = auditEntry(
     {

@@ -1,3 +1,4 @@
+import type { TObject } from 'typebox'
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { commit } from '../../core/change/commit.ts'
 import type { Scope } from '../../core/model.ts'
@@ -7,7 +8,7 @@ import type { LoggedChange } from '../../core/restore/logged-change.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import type { AdminCall, Route } from '../http/define-route.ts'
-import type { Outcome } from '../http/outcome.ts'
+import type { Issue, Outcome, Refusal } from '../http/outcome.ts'
 
 export type Repeated =
   | { readonly kind: 'repeated' | 'not_needed' }
@@ -28,17 +29,12 @@ const ORGANIZATION_KEY = '/admin/keys/:key_id'
 
 /** Changes of these decide what an agent may do. */
 const HOLDING = new Set(['agent', 'integration', 'scope', 'organization', 'key'])
-/** The log masks what they contain, so they cannot be repeated. */
+/** The log masks these members, or only says that they were replaced, so they cannot be repeated. */
 const MASKED: Readonly<Record<string, readonly string[]>> = {
-  integration: ['auth', 'upstream'],
-  webhook: ['url', 'secret'],
+  integration: ['auth', 'auth_replaced', 'upstream', 'client_key_replaced'],
+  webhook: ['url', 'secret', 'has_secret'],
 }
-const BY_HAND: ReadonlySet<string> = new Set([
-  'webhook.rotate_secret',
-  'ca.activate',
-  'ca.finish',
-  'ca.replace',
-])
+const CA_CHANGES: ReadonlySet<string> = new Set(['ca.activate', 'ca.finish', 'ca.replace'])
 const TRIES_MAX = 20
 
 /**
@@ -50,38 +46,51 @@ export async function repeatChange(
   routes: readonly Route[],
   change: LoggedChange,
 ): Promise<Repeated> {
-  const [record = '', verb = ''] = change.action.split('.')
-  const name = `${change.action} of ${change.target}`
-  if (BY_HAND.has(change.action)) return { kind: 'impossible', why: name, holds: false }
+  const { action, organization_id, target } = change
+  const [record = '', verb = ''] = action.split('.')
+  const name = `${action} of ${target}`
+  const byHand = (why: string): Repeated => ({ kind: 'impossible', why, holds: false })
+  if (CA_CHANGES.has(action)) return byHand(name)
+  if (action === 'webhook.rotate_secret') {
+    const webhooks = REDIS_KEYS.webhooks(organization_id)
+    const isThere = (await context.redis.hexists(webhooks, target)) === 1
+    return isThere ? byHand(name) : { kind: 'not_needed' }
+  }
   const isRemoval = verb === 'delete' || verb === 'revoke'
   if (!isRemoval && verb !== 'update') return { kind: 'not_needed' }
-  const holds = HOLDING.has(record)
   const impossible = (why: string): Repeated => ({
     kind: 'impossible',
     why: `${name}: ${why}`,
-    holds,
+    holds: HOLDING.has(record),
   })
-  const path =
-    record === 'key' ? (change.agent_id === null ? ORGANIZATION_KEY : AGENT_KEY) : PATHS[record]
-  const methods = isRemoval ? ['DELETE'] : ['PUT', 'PATCH']
-  const route = routes.find((one) => one.path === path && methods.includes(one.method))
+  const route = routeOf(routes, change, isRemoval ? ['DELETE'] : ['PUT', 'PATCH'])
   if (route === undefined) return impossible('this version does not know it')
   const masked = isRemoval ? [] : maskedMembers(record, change)
-  if (masked.length > 0 && Object.keys(change.after ?? {}).length === masked.length)
-    return {
-      kind: 'impossible',
-      why: `${name}: the log does not have ${masked.join(', ')}`,
-      holds: false,
-    }
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const body = isRemoval ? null : await patchOf(context, record, change)
+    const body = isRemoval ? null : await patchOf(context, route, change)
     if (body === 'left_out') return impossible('it is too large for the log')
     if (!isRemoval && body === null) return { kind: 'not_needed' }
     const outcome = await route.handle(callOf(context, change, body))
     const done = await carryOut(context, change, outcome)
-    if (done !== 'again') return typeof done === 'string' ? { kind: done } : impossible(done.why)
+    if (done === 'again') continue
+    if (typeof done !== 'string') return impossible(done.why)
+    const isMissing = masked.length > 0 && outcome.kind !== 'refusal'
+    return isMissing
+      ? byHand(`${name}: the log does not have ${masked.join(', ')}`)
+      : { kind: done }
   }
   return impossible('the record changes all the time')
+}
+
+function routeOf(
+  routes: readonly Route[],
+  { action, agent_id }: LoggedChange,
+  methods: readonly string[],
+): Route | undefined {
+  const [record = ''] = action.split('.')
+  const ofKey = agent_id === null ? ORGANIZATION_KEY : AGENT_KEY
+  const path = record === 'key' ? ofKey : PATHS[record]
+  return routes.find((route) => route.path === path && methods.includes(route.method))
 }
 
 function callOf(context: AdminContext, change: LoggedChange, body: unknown): AdminCall {
@@ -109,7 +118,7 @@ async function carryOut(
   const { redis, settings } = context
   const { organization_id, target } = change
   if (outcome.kind === 'refusal') {
-    if (outcome.error !== 'not_found') return { why: outcome.message ?? outcome.error }
+    if (outcome.error !== 'not_found') return { why: whyRefused(outcome) }
     // The id of a deleted agent is never given again.
     if (change.action === 'agent.delete')
       await redis.hsetnx(REDIS_KEYS.agentTombstones(organization_id), target, 0)
@@ -133,6 +142,12 @@ async function carryOut(
   return 'repeated'
 }
 
+function whyRefused({ message, error, details }: Refusal): string {
+  const issues = (details?.['issues'] ?? []) as readonly Issue[]
+  const [first] = issues
+  return first === undefined ? (message ?? error) : `${first.path} ${first.message}`
+}
+
 const SYSTEM = { token_id: '', email: 'system', role: 'admin', source_ip: null } as const
 
 const maskedMembers = (record: string, { after }: LoggedChange): string[] =>
@@ -141,13 +156,20 @@ const maskedMembers = (record: string, { after }: LoggedChange): string[] =>
 /** The body of the edit; null if there is nothing to change. */
 async function patchOf(
   { redis }: AdminContext,
-  record: string,
+  { body }: Route,
   change: LoggedChange,
 ): Promise<Readonly<Record<string, unknown>> | null | 'left_out'> {
+  const [record = ''] = change.action.split('.')
   const { after, is_proven, organization_id, target } = change
   if (after === null || after['left_out'] === true) return 'left_out'
   const masked = maskedMembers(record, change)
-  const patch = Object.fromEntries(Object.entries(after).filter(([name]) => !masked.includes(name)))
+  // The log has notes in addition to the members of the record.
+  const members = (body as TObject | undefined)?.properties ?? {}
+  const patch = Object.fromEntries(
+    Object.entries(after).filter(
+      ([name]) => Object.hasOwn(members, name) && !masked.includes(name),
+    ),
+  )
   if (is_proven) return patch
   if (record !== 'scope') return null
   const owner = await redis.hget(REDIS_KEYS.scopeOwners(organization_id), target)

@@ -369,6 +369,10 @@ describe('what was done after a backup', () => {
       rules: [{ methods: ['POST'], paths: ['/**'] }],
     })
     await operator.send('POST', `/admin/agents/${back.agent.agent_id}/reactivate`, { reason: 'ok' })
+    await operator.send('PUT', `/admin/integrations/${alive.integration.integration_id}`, {
+      allow_empty_segments: true,
+      auth: { type: 'bearer', token: 'another credential' },
+    })
     await operator.send('DELETE', `/admin/tokens/${made.token_id}`)
     await isArchived(made.token_id)
   })
@@ -376,7 +380,11 @@ describe('what was done after a backup', () => {
   test('is in force again after a restore over the running gateway, and nothing is unknown', async () => {
     const { code, text: said } = await restore('changes')
     assert.equal(code, 0, said)
-    assert.doesNotMatch(said, /unknown|again/)
+    assert.doesNotMatch(said, /unknown/)
+    assert.match(
+      said,
+      /Make these changes again:\n- integration\.update of int_\S+: the log does not have auth/,
+    )
     for (const words of [
       `agent ${killed.agent.agent_id} killed at `,
       `agent ${back.agent.agent_id} reactivated`,
@@ -390,6 +398,10 @@ describe('what was done after a backup', () => {
     await isInForce()
     assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
     assert.equal((await answered(back)).status, 200)
+    const { integration_id } = alive.integration
+    const integration = await stack.operator.send('GET', `/admin/integrations/${integration_id}`)
+    assert.equal(integration.allow_empty_segments, true)
+    await acknowledgeLost()
     await stack.ready()
   })
 

@@ -112,6 +112,13 @@ describe('an admin service that remembers its store', () => {
     assert.equal(alert.severity, 'critical')
     assert.match(alert.last.reasons[0], /^The store is older than before/)
     assert.match(await storePart(admin), /^Changes made after .* are unknown/)
+    // Whoever acknowledges all alerts has not looked at what may be missing.
+    const { alert_id } = alert
+    const one = await admin.call('POST', `/admin/alerts/${alert_id}/acknowledge`)
+    assert.deepEqual([one.status, one.body.details.reason], [409, 'restore_gap'])
+    const many = { body: { alert_ids: [alert_id] } }
+    const { body: bulk } = await admin.call('POST', '/admin/alerts/acknowledge', many)
+    assert.equal(bulk.acknowledged, 0)
     const gap = await admin.call('GET', '/admin/restore-gap')
     assert.equal(gap.body.open, true)
     const path = '/admin/restore-gap/acknowledge'
