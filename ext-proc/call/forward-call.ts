@@ -75,7 +75,7 @@ export function forwardCall(
 ): Verdict {
   const { body, credential, installation, rate, lists_tools, has_body, standing, socket } = steps
   const { killBoard, mayServe, whyUnavailable, settings } = services
-  const { head, agent, integration, target, outgoing } = call
+  const { head, agent, outgoing } = call
   const { cookie, remove } = outgoing
   // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(agent.organization_id, agent.agent_id)
