@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-/** A process of its own that sends the same request over and over, so many at a time. */
+/** A process of its own that sends the same request over and over: so many at a time, or so many a second. */
 export type Flood = {
   readonly to: string
   readonly method: string
@@ -8,6 +8,7 @@ export type Flood = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly at_once: number
+  readonly a_second?: number
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
@@ -28,14 +29,18 @@ const send = ({ to, method, path, headers, body }: Flood): Promise<string> =>
     call.end(body)
   })
 
+async function attempt(flood: Flood): Promise<void> {
+  const status = await send(flood)
+  statuses[status] = (statuses[status] ?? 0) + 1
+}
+
 async function loop(flood: Flood): Promise<never> {
-  for (;;) {
-    const status = await send(flood)
-    statuses[status] = (statuses[status] ?? 0) + 1
-  }
+  for (;;) await attempt(flood)
 }
 
 process.on('message', (message: Flood | 'report') => {
   if (message === 'report') process.send?.(statuses)
+  else if (message.a_second !== undefined)
+    setInterval(() => void attempt(message), 1_000 / message.a_second)
   else for (let i = 0; i < message.at_once; i++) void loop(message)
 })

@@ -4,7 +4,13 @@ import type { AddressInfo } from 'node:net'
 const EVENTS = 20
 const EVENT = `data: ${JSON.stringify({ delta: 'A few more words of the answer, as a model writes them.' })}\n\n`
 
-/** The API behind the gateway: reads the body and answers a few bytes, at `/events` a short stream, at `/open` one that stays open. */
+/** Of a reference that is expensive to normalize. */
+const MARKS = `/e${'%CC%81%CC%A3'.repeat(3_300)}`
+
+/**
+ * The API behind the gateway: reads the body and answers a few bytes, at `/events` a short stream, at `/open` one that stays open, at
+ * `/marks` a hostile redirect.
+ */
 const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => {
@@ -16,6 +22,11 @@ const server = createServer((request, response) => {
     if (request.url?.endsWith('/events') === true) {
       response.setHeader('content-type', 'text/event-stream')
       for (let i = 0; i < EVENTS; i++) response.write(EVENT)
+      response.end()
+      return
+    }
+    if (request.url?.endsWith('/marks') === true) {
+      response.writeHead(302, { location: MARKS, 'www-authenticate': `Bearer realm="${MARKS}"` })
       response.end()
       return
     }
