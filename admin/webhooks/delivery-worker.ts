@@ -3,11 +3,8 @@ import type { Logger } from 'pino'
 import { describeStoreError } from '../../core/redis/describe-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
-import { attemptDelivery } from './attempt-delivery.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import type { ClaimedDelivery, DeliveryQueue, Settled } from './delivery-queue.ts'
-import type { Sender } from './send-delivery.ts'
 import { Wake } from './wake.ts'
 import type { Webhook } from './webhook.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
@@ -30,8 +27,11 @@ const SLOW_MS = 2000
 export interface WorkerParts {
   readonly queue: DeliveryQueue
   readonly redis: RedisClient
-  readonly ring: KeyRing
-  readonly sender: Sender
+  /** Makes one attempt; its failure is a value. */
+  readonly attempt: (
+    webhook: Webhook,
+    message: { readonly event_id: string; readonly body: Buffer },
+  ) => Promise<AttemptOutcome>
   readonly now: () => Date
   readonly log: Logger
   /** Called when a webhook has begun to fail. */
@@ -140,7 +140,7 @@ export class DeliveryWorker {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { queue, redis, ring, sender, now, log } = this.#parts
+    const { queue, redis, attempt: make, now, log } = this.#parts
     const { organization_id, webhook_id } = delivery
     const text = await this.#untilAnswered(() =>
       redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id),
@@ -161,7 +161,7 @@ export class DeliveryWorker {
     const number = delivery.attempts + 1
     const started_at = now().toISOString()
     const message = { event_id: delivery.event_id, body: Buffer.from(delivery.body) }
-    const outcome = await attemptDelivery({ sender, ring, now }, webhook, message)
+    const outcome = await make(webhook, message)
     this.#parts.onAttempt?.(outcome)
     const attempt = { number, started_at, ...outcome }
     const settled = await this.#untilAnswered(() =>

@@ -5,6 +5,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { attemptDelivery } from './attempt-delivery.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type Bounds, DeliveryQueue } from './delivery-queue.ts'
 import { DeliveryWorker } from './delivery-worker.ts'
@@ -50,13 +51,13 @@ export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
   }
   const ignoreUntilNext = (error: unknown): void =>
     log.warn({ err: error }, 'cleaning up webhooks failed; it will be retried')
+  const sender = createSender(settings)
   const worker = new DeliveryWorker({
     queue,
     redis,
     now,
     log,
-    ring,
-    sender: createSender(settings),
+    attempt: (webhook, message) => attemptDelivery({ sender, ring, now }, webhook, message),
     onFailing: notify,
     ...(onAttempt ? { onAttempt } : {}),
   })

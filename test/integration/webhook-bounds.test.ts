@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { buildConnector } from 'undici'
+import { attemptDelivery } from '../../admin/webhooks/attempt-delivery.ts'
 import type { Attempt } from '../../admin/webhooks/attempt-outcome.ts'
 import { type Bounds, DeliveryQueue } from '../../admin/webhooks/delivery-queue.ts'
 import { DeliveryWorker, LOOK_INTERVAL_MS } from '../../admin/webhooks/delivery-worker.ts'
@@ -267,11 +268,13 @@ test('a thousand webhooks of a newer version keep no worker busy, and a delivery
     }
   }
   const log = { warn: () => {}, info: () => {}, debug: () => {}, error: () => {} }
+  const ring = parseKeyRing(randomBytes(32).toString('base64'))
+  const sender = { connect: buildConnector({}), limit_ms: 10_000 }
   const worker = new DeliveryWorker({
     queue: new Counted(redis, [0, 60_000]),
     redis,
-    ring: parseKeyRing(randomBytes(32).toString('base64')),
-    sender: { connect: buildConnector({}), limit_ms: 10_000 },
+    attempt: (webhook, message) =>
+      attemptDelivery({ sender, ring, now: () => new Date() }, webhook, message),
     now: () => new Date(),
     log: log as never,
     onFailing: () => {},

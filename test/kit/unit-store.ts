@@ -1,6 +1,7 @@
 import { after } from 'node:test'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { DirectStore } from '../simulation/direct-store.ts'
 import { startValkey } from './start-valkey.ts'
 
 export interface UnitStore {
@@ -11,10 +12,22 @@ export interface UnitStore {
 
 let store: Promise<UnitStore & { readonly stop: () => Promise<void> }> | null = null
 
-/** One real Valkey for all unit tests of a process, started by the first that asks; it ends with the last test. */
+/**
+ * One real Valkey for all unit tests of a process, started by the first that asks; it ends with the last test. With
+ * UNIT_STORE=model, the model of the store that the simulation uses.
+ */
 export function unitStore(): Promise<UnitStore> {
-  store ??= start()
+  store ??= process.env['UNIT_STORE'] === 'model' ? Promise.resolve(modelStore()) : start()
   return store
+}
+
+function modelStore() {
+  const model = new DirectStore()
+  return {
+    redis: model.connect(),
+    subscription: model.connect(),
+    stop: () => Promise.resolve(),
+  }
 }
 
 async function start() {

@@ -1,0 +1,308 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { Acknowledgement, ControlMessage } from '../../core/control/control-message.ts'
+import { LEASE_MARGIN_MS } from '../../core/kill/lease-margin.ts'
+import type { KillReceipt } from '../../core/kill/kill-agent.ts'
+import type { Agent, Integration } from '../../core/model.ts'
+import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { agentId, INTEGRATION, ORG, versionOf } from './deployment.ts'
+import type { SimCall } from './sim-call.ts'
+import type { SimEdge } from './sim-edge.ts'
+import type { SimStore } from './sim-store.ts'
+import { Violation, type World } from './world.ts'
+
+/** For what an edge has heard to be written, and for drifting clocks. */
+const SLACK_MS = 60
+
+interface AgentTruth {
+  text: string
+  status: Agent['status']
+  revision: number
+  since_ms: number
+  /** Since when a receipt says that the kill is in force everywhere; null if none does. */
+  complete_ms: number | null
+  /** Since when a reactivation is answered. */
+  reactivated_ms: number | null
+}
+
+/** A value that changes, and since when a change of it is answered. */
+interface Answered {
+  readonly value: number | boolean
+  readonly at_ms: number
+}
+
+/** Knows what was promised to whom, and says at each moment whether it holds (the invariants of ARCHITECTURE.md). */
+export class Oracle {
+  readonly #world: World
+  readonly #store: SimStore
+  readonly #edges: readonly SimEdge[]
+  readonly #lease_ms: number
+  readonly #agents = new Map<string, AgentTruth>()
+  readonly calls: SimCall[] = []
+  /** By edge process: the newest kill of an agent that it has acknowledged. */
+  readonly #acknowledged = new Map<string, { revision: number; at_ms: number }>()
+  /** By epoch: which kill a message is about. */
+  readonly #killOf = new Map<number, { readonly agent_id: string; readonly revision: number }>()
+  /** Kills that were written and not lost: agent and revision, with what must follow. */
+  readonly kills = new Map<string, { readonly agent_id: string; isLost: boolean }>()
+  /** Highest revision at which an agent was reactivated. */
+  readonly #reactivated = new Map<string, number>()
+  readonly #rotated = new Map<number, string | null>()
+  version: Answered = { value: 1, at_ms: 0 }
+  readonly scopes = new Map<string, Answered & { readonly isChanging: number }>()
+  readonly revoked = new Map<string, number>()
+  /** A store that forgets takes changes back: what was answered before counts no more. */
+  failovers = 0
+  #lastSweep_ms = 0
+
+  constructor(
+    world: World,
+    store: SimStore,
+    edges: readonly SimEdge[],
+    agents: number,
+    lease_ms: number,
+  ) {
+    this.#world = world
+    this.#store = store
+    this.#edges = edges
+    this.#lease_ms = lease_ms
+    for (let agent = 0; agent < agents; agent++)
+      this.#agents.set(agentId(agent), {
+        text: '',
+        status: 'active',
+        revision: 0,
+        since_ms: 0,
+        complete_ms: null,
+        reactivated_ms: null,
+      })
+  }
+
+  truth(agent_id: string): AgentTruth {
+    const truth = this.#agents.get(agent_id)
+    if (truth === undefined) throw new Error(agent_id)
+    return truth
+  }
+
+  /** Looks at what the store has now; called when it has done something. */
+  look(isForgetful = false): void {
+    for (const [agent_id, truth] of this.#agents) {
+      const text = this.#stored(REDIS_KEYS.agents(ORG), agent_id)
+      if (text === truth.text || text === null) continue
+      const { status, revision } = JSON.parse(text) as Agent
+      truth.text = text
+      if (status !== truth.status || isForgetful) {
+        truth.since_ms = this.#world.now_ms
+        truth.complete_ms = null
+        truth.reactivated_ms = null
+      }
+      if (!isForgetful && truth.revision !== revision) {
+        if (status === 'killed')
+          this.kills.set(`${agent_id} ${revision}`, { agent_id, isLost: false })
+        else
+          this.#reactivated.set(agent_id, Math.max(revision, this.#reactivated.get(agent_id) ?? 0))
+      }
+      truth.status = status
+      truth.revision = revision
+    }
+  }
+
+  #stored(key: string, field: string): string | null {
+    return this.#store.model.run('HGET', [key, field]) as string | null
+  }
+
+  storedVersion(): number {
+    const text = this.#stored(REDIS_KEYS.integrations(ORG), INTEGRATION)
+    return versionOf(JSON.parse(text ?? '{}') as Integration)
+  }
+
+  published(channel: string, text: string): void {
+    if (channel === CHANNELS.acknowledgements) return
+    const message = JSON.parse(text) as ControlMessage
+    if (message.kind !== 'control') return
+    for (const target of message.targets)
+      if (target.what === 'kill') {
+        const kill = { agent_id: target.agent_id, revision: target.revision }
+        this.#killOf.set(message.epoch, kill)
+        if (target.again_of !== undefined) this.#killOf.set(target.again_of, kill)
+      }
+  }
+
+  /** An edge says that something is in force there. */
+  acknowledged(edge: SimEdge, text: string): void {
+    const { epoch, unconfirmed } = JSON.parse(text) as Acknowledgement
+    const kill = this.#killOf.get(epoch)
+    if (kill === undefined) return
+    const { agent_id, revision } = kill
+    const key = `${edge.process.name} ${edge.process.incarnation} ${agent_id}`
+    const known = this.#acknowledged.get(key)
+    if ((known?.revision ?? 0) >= revision) return
+    this.#acknowledged.set(key, { revision, at_ms: this.#world.now_ms })
+    if (unconfirmed > 0 || (this.#reactivated.get(agent_id) ?? 0) > revision) return
+    const open = this.#openCalls(agent_id).find((call) => call.edge === edge)
+    if (open !== undefined)
+      throw new Violation(
+        'kill: acknowledged while a call goes on',
+        `${edge.process.name}, ${agent_id}, ${open.request_id}`,
+      )
+  }
+
+  /** Before the content of the store is replaced by an older one. */
+  forgets(): () => void {
+    const confirmed = new Map<SimEdge, Map<string, number>>()
+    for (const edge of this.#edges) {
+      const known = new Map<string, number>()
+      for (const agent_id of this.#agents.keys()) {
+        const state = edge.fleet?.killBoard.known(ORG, agent_id)
+        if (edge.process.isAlive && state?.is_confirmed) known.set(agent_id, state.revision)
+      }
+      confirmed.set(edge, known)
+    }
+    return () => {
+      this.failovers++
+      this.look(true)
+      this.version = { value: this.storedVersion(), at_ms: this.#world.now_ms }
+      this.#rotated.clear()
+      this.scopes.clear()
+      this.revoked.clear()
+      for (const [name, kill] of this.kills) {
+        const [agent_id = '', revision] = name.split(' ')
+        if (this.truth(agent_id).revision < Number(revision)) kill.isLost = true
+      }
+      // What an edge knew only from a message, the store may take back.
+      for (const [edge, known] of confirmed)
+        for (const agent_id of this.#agents.keys()) {
+          const key = `${edge.process.name} ${edge.process.incarnation} ${agent_id}`
+          const acknowledged = this.#acknowledged.get(key)
+          const { revision } = this.truth(agent_id)
+          if (acknowledged === undefined || revision >= acknowledged.revision) continue
+          if ((known.get(agent_id) ?? -1) < acknowledged.revision) this.#acknowledged.delete(key)
+        }
+    }
+  }
+
+  killAnswered(agent_id: string, receipt: KillReceipt | null): void {
+    const truth = this.truth(agent_id)
+    if (receipt === null) throw new Violation('kill: not found', agent_id)
+    if (!receipt.complete || truth.status !== 'killed' || !truth.text.includes(receipt.killed_at))
+      return
+    truth.complete_ms ??= this.#world.now_ms
+    for (const call of this.#openCalls(agent_id)) {
+      const { process } = call.edge
+      if (!process.isPaused && process.resumed_ms < this.#world.now_ms - SLACK_MS)
+        throw new Violation(
+          'kill: complete while a call goes on',
+          `${agent_id}, ${call.request_id}`,
+        )
+    }
+  }
+
+  reactivationAnswered(agent_id: string, was_killed: boolean): void {
+    const truth = this.truth(agent_id)
+    if (was_killed && truth.status === 'active') truth.reactivated_ms ??= this.#world.now_ms
+  }
+
+  /** A change to this version is answered; with the key, other requests get the same answer. */
+  rotated(version: number, key: string | null): void {
+    const other = this.#rotated.get(version)
+    if (other !== undefined && (key === null || other !== key))
+      throw new Violation('change: two requests have made one version', String(version))
+    this.#rotated.set(version, key)
+    if (version > Number(this.version.value))
+      this.version = { value: version, at_ms: this.#world.now_ms }
+  }
+
+  #openCalls(agent_id: string): readonly SimCall[] {
+    return this.calls.filter(
+      (call) => call.state === 'passed' && agentId(call.step.agent) === agent_id,
+    )
+  }
+
+  /** A call was passed, refused or cut by its edge. */
+  decided(call: SimCall): void {
+    const agent_id = agentId(call.step.agent)
+    if (call.state === 'passed') this.#passed(call, agent_id)
+    if (call.state === 'refused') this.#refused(call, agent_id)
+  }
+
+  #passed(call: SimCall, agent_id: string): void {
+    const { process } = call.edge
+    const now_ms = this.#world.now_ms
+    const truth = this.truth(agent_id)
+    const what = `${process.name}, ${agent_id}, ${call.request_id}`
+    const acknowledged = this.#acknowledged.get(
+      `${process.name} ${process.incarnation} ${agent_id}`,
+    )
+    if (acknowledged && (this.#reactivated.get(agent_id) ?? 0) < acknowledged.revision)
+      throw new Violation('kill: passed after the acknowledgement', what)
+    if (truth.status === 'killed') {
+      if (truth.complete_ms !== null) throw new Violation('kill: passed after complete', what)
+      if (now_ms > truth.since_ms + this.#lease_ms + LEASE_MARGIN_MS + SLACK_MS)
+        throw new Violation('kill: passed after the lease', what)
+    }
+    if (!call.step.path.startsWith('open')) {
+      const scope = this.scopes.get(agent_id)
+      if (scope?.value === false && scope.isChanging === 0 && scope.at_ms <= call.arrived_ms)
+        throw new Violation('change: a scope that was narrowed before allowed a call', what)
+    }
+    const revoked_ms = this.revoked.get(agent_id)
+    if (call.step.key === 1 && revoked_ms !== undefined && revoked_ms <= call.arrived_ms)
+      throw new Violation('change: a key that was revoked before was accepted', what)
+    const { value, at_ms } = this.version
+    if (at_ms <= call.arrived_ms && call.version < Number(value))
+      throw new Violation('change: an old credential', `${what}: ${call.version}, not ${value}`)
+  }
+
+  #refused(call: SimCall, agent_id: string): void {
+    const truth = this.truth(agent_id)
+    const what = `${call.edge.process.name}, ${agent_id}, ${call.request_id}`
+    if (
+      call.reason === 'agw_agent_killed' &&
+      truth.status === 'active' &&
+      truth.reactivated_ms !== null &&
+      truth.reactivated_ms <= call.arrived_ms
+    )
+      throw new Violation('change: refused after the reactivation', what)
+    // The entry of a call that a kill cuts follows it.
+    const isCut = call.reason === 'agw_agent_killed' && !call.is_known_killed
+    if (!isCut && this.entriesOf(call.request_id).length === 0) {
+      const waiting = call.edge.recorder?.metrics.agw_activity_waiting_entries ?? 0
+      if (waiting === 0 && call.reason !== 'agw_gateway_unavailable')
+        throw new Violation('log: refused before it was logged', `${what} ${call.reason}`)
+    }
+  }
+
+  entries(): ActivityEntry[] {
+    const rows = this.#store.model.run('XRANGE', [REDIS_KEYS.activity(ORG), '-', '+'])
+    return (rows as [string, string[]][]).flatMap(([, [kind, text = '']]) =>
+      kind === 'e' ? [JSON.parse(text) as ActivityEntry] : [],
+    )
+  }
+
+  entriesOf(request_id: string): readonly string[] {
+    const rows = this.#store.model.run('XREVRANGE', [
+      REDIS_KEYS.activity(ORG),
+      '+',
+      '-',
+      'COUNT',
+      '50',
+    ])
+    return (rows as [string, string[]][]).flatMap(([, [, text = '']]) =>
+      text.includes(`"${request_id}"`) ? [text] : [],
+    )
+  }
+
+  /** What must hold at every moment, looked at some times a second. */
+  check(): void {
+    const now_ms = this.#world.now_ms
+    if (now_ms - this.#lastSweep_ms < 25) return
+    this.#lastSweep_ms = now_ms
+    for (const call of this.calls) {
+      if (call.state !== 'passed') continue
+      const { process } = call.edge
+      if (process.isPaused || now_ms - process.resumed_ms < SLACK_MS) continue
+      const truth = this.truth(agentId(call.step.agent))
+      const limit_ms = truth.since_ms + this.#lease_ms + LEASE_MARGIN_MS + SLACK_MS
+      if (truth.status === 'killed' && now_ms > limit_ms)
+        throw new Violation('kill: a call goes on after the lease', call.request_id)
+    }
+  }
+}
