@@ -112,8 +112,11 @@ export class CallStream implements CallInFlight, CallIo {
   #isNoted = false
   /** A tunnel, in which each call has an entry of its own. */
   #isUnlogged = false
-  /** The refusal of the response has been logged. It is the final result, even if the caller disconnects before it is sent. */
-  #isResponseRefused = false
+  /**
+   * The refusal of the call or of its response, or its cut, has been logged. That is the final result, whatever happens before it is
+   * sent.
+   */
+  #isRefusalLogged = false
   /** What is logged of the response. */
   #notedResponse = ''
   #body: Promise<Buffer> | null = null
@@ -159,12 +162,14 @@ export class CallStream implements CallInFlight, CallIo {
     const denial = denialOf(why)
     const record = this.#record
     if (record === null) return true
-    if (!this.#isClosing) this.#parts.metrics.decided('terminated', denial.reason, [])
     this.#stream.write(writeRefusal(this.#error(denial, record)))
     // It is logged why the gateway has closed the WebSocket.
     if (this.#isClosing) return true
     const status = bytesMayBeOut ? null : 503
     this.#trace(record, 'terminated', denial.reason, status)
+    if (this.#isRefusalLogged) return true
+    this.#isRefusalLogged = true
+    this.#parts.metrics.decided('terminated', denial.reason, [])
     this.#noteSocket(record)
     const data = why.reason === 'not_admitted' ? (denial.data ?? denial.details) : {}
     const entry = record.terminated(denial.reason, status, data)
@@ -289,6 +294,9 @@ export class CallStream implements CallInFlight, CallIo {
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
     if (this.#state !== 'deciding' && this.#state !== 'ended') return
+    // A cut has refused it, and the stream has ended since.
+    if (this.#isRefusalLogged) return
+    this.#isRefusalLogged = true
     this.#parts.metrics.decided('blocked', denial.reason, record.steps)
     const refusal = this.#error(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
@@ -395,7 +403,7 @@ export class CallStream implements CallInFlight, CallIo {
   /** The end of a WebSocket that this gateway closes. A kill can still cut it until it has closed. */
   async #logClosing(denial: Denial, record: CallRecord): Promise<void> {
     if (this.#state !== 'passed' || this.#isClosing) return
-    this.#isResponseRefused = this.#isClosing = true
+    this.#isRefusalLogged = this.#isClosing = true
     this.#parts.metrics.decided('terminated', denial.reason, [])
     this.#trace(record, 'terminated', denial.reason, null)
     this.#noteSocket(record)
@@ -420,7 +428,7 @@ export class CallStream implements CallInFlight, CallIo {
   async #refuseResponse(denial: Denial, isOut: boolean): Promise<void> {
     const record = this.#record
     if (this.#state !== 'passed' || record === null) return
-    this.#isResponseRefused = true
+    this.#isRefusalLogged = true
     const decision = isOut ? 'terminated' : 'blocked'
     this.#parts.metrics.decided(decision, denial.reason, [])
     const error = this.#error(denial, record)
@@ -516,7 +524,7 @@ export class CallStream implements CallInFlight, CallIo {
    */
   #lastWord(): ActivityEntry | null {
     const record = this.#record
-    if (record === null || this.#isResponseRefused || this.#isUnlogged) return null
+    if (record === null || this.#isRefusalLogged || this.#isUnlogged) return null
     this.#noteSocket(record)
     const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_note === '')
     return isTold ? null : record.allowed()

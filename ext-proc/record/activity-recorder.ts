@@ -80,6 +80,7 @@ export class ActivityRecorder {
       onLost: (count) => {
         this.#lost += count
       },
+      onWritten: ({ organization_id, id, line }) => this.#recent.add(organization_id, id, line),
     })
     this.#turnLines = new TurnBatches(TURN_ENTRIES_MAX, (organization_id, lines) =>
       recordLines(parts.redis, organization_id, lines),

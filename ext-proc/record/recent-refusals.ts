@@ -18,7 +18,8 @@ interface Kept {
  */
 export class RecentRefusals {
   readonly #nowMs: () => number
-  #kept: Kept[] = []
+  /** By id, the oldest first. */
+  #kept = new Map<string, Kept>()
 
   /** Of all lines that are kept. */
   #characters = 0
@@ -29,22 +30,25 @@ export class RecentRefusals {
 
   add(organization_id: string, id: string, line: string): void {
     const at_ms = this.#nowMs()
-    this.#kept.push({ at_ms, refusal: { organization_id, id, line, may_be_there: true } })
-    this.#characters += line.length
-    if (this.#kept.length >= 2 * KEPT_MAX) this.#keep(this.#kept.slice(-KEPT_MAX))
+    if (!this.#kept.has(id)) this.#characters += line.length
+    this.#kept.delete(id)
+    this.#kept.set(id, { at_ms, refusal: { organization_id, id, line, may_be_there: true } })
+    const { size } = this.#kept
+    if (size >= 2 * KEPT_MAX) this.#keep([...this.#kept.values()].slice(-KEPT_MAX))
     if (this.#characters > CHARACTERS_MAX)
-      this.#keep(this.#kept.slice(Math.ceil(this.#kept.length / 2)))
+      this.#keep([...this.#kept.values()].slice(Math.ceil(size / 2)))
   }
 
   /** Those that may be missing, the oldest first. They stay here: the next failover may follow. */
   get all(): readonly WaitingRefusal[] {
     const since_ms = this.#nowMs() - KEPT_MS
-    this.#keep(this.#kept.filter(({ at_ms }) => at_ms >= since_ms).slice(-KEPT_MAX))
-    return this.#kept.map(({ refusal }) => refusal)
+    const recent = [...this.#kept.values()].filter(({ at_ms }) => at_ms >= since_ms)
+    this.#keep(recent.slice(-KEPT_MAX))
+    return [...this.#kept.values()].map(({ refusal }) => refusal)
   }
 
   #keep(kept: readonly Kept[]): void {
-    this.#kept = [...kept]
+    this.#kept = new Map(kept.map((one) => [one.refusal.id, one]))
     this.#characters = kept.reduce((sum, { refusal }) => sum + refusal.line.length, 0)
   }
 }

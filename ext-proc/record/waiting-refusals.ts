@@ -33,13 +33,16 @@ interface Parts {
   readonly redis: RedisClient
   readonly nowMs: () => number
   readonly onLost: (count: number) => void
+  /** A refusal that waited is in the log. */
+  readonly onWritten: (refusal: WaitingRefusal) => void
 }
 
 /** Refusals that could not be written while the store was unavailable. They are written when it answers again. */
 export class WaitingRefusals {
   readonly #parts: Parts
   readonly #counts = new Map<string, { readonly counted: WaitingCount; count: number }>()
-  #entries: WaitingRefusal[] = []
+  /** By id: each waits once, however often it is handed over. */
+  readonly #entries = new Map<string, WaitingRefusal>()
   /** Of all lines that wait. */
   #characters = 0
   #writing: Promise<void> | null = null
@@ -50,17 +53,18 @@ export class WaitingRefusals {
   }
 
   get size(): number {
-    let size = this.#entries.length
+    let size = this.#entries.size
     for (const { count } of this.#counts.values()) size += count
     return size
   }
 
   /** Returns false at the bound: the refusal can still be counted. */
   add(refusal: WaitingRefusal): boolean {
-    if (this.#entries.length >= WAITING_REFUSALS_MAX) return false
+    if (this.#entries.has(refusal.id)) return true
+    if (this.#entries.size >= WAITING_REFUSALS_MAX) return false
     if (this.#characters + refusal.line.length > WAITING_CHARACTERS_MAX) return false
     this.#characters += refusal.line.length
-    this.#entries.push(refusal)
+    this.#entries.set(refusal.id, refusal)
     this.#failed_ms = this.#parts.nowMs()
     return true
   }
@@ -75,7 +79,7 @@ export class WaitingRefusals {
   /** Writes what waits, in order; what the store does not take waits on. */
   async write(): Promise<void> {
     if (this.#writing !== null) return this.#writing
-    if (this.#entries.length === 0 && this.#counts.size === 0) return
+    if (this.#entries.size === 0 && this.#counts.size === 0) return
     if (Math.abs(this.#parts.nowMs() - this.#failed_ms) < TRY_AGAIN_MS) return
     await this.writeNow()
   }
@@ -88,13 +92,16 @@ export class WaitingRefusals {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#entries.length > 0) {
-      const { organization_id } = this.#entries[0] as WaitingRefusal
-      const own = this.#entries.filter((one) => one.organization_id === organization_id)
+    for (;;) {
+      const [first] = this.#entries.values()
+      if (first === undefined) break
+      const { organization_id } = first
+      const own = [...this.#entries.values()].filter(
+        (one) => one.organization_id === organization_id,
+      )
       const batch = own.slice(0, BATCH_MAX)
       if (!(await this.#writeEntries(organization_id, batch))) return
-      const written = new Set(batch)
-      this.#entries = this.#entries.filter((one) => !written.has(one))
+      for (const { id } of batch) this.#entries.delete(id)
       this.#characters -= charactersOf(batch)
     }
     for (const [name, { counted, count }] of this.#counts) {
@@ -113,12 +120,13 @@ export class WaitingRefusals {
 
   /** Returns false if the batch must wait. */
   async #writeEntries(organization_id: string, batch: readonly WaitingRefusal[]): Promise<boolean> {
-    const { redis, nowMs, onLost } = this.#parts
+    const { redis, nowMs, onLost, onWritten } = this.#parts
     try {
       const unsure = batch.flatMap(({ may_be_there, id }) => (may_be_there ? [id] : []))
       const there = await recentOf(redis, organization_id, unsure)
       const lines = batch.flatMap(({ id, line }) => (there.includes(id) ? [] : [line]))
       await recordLines(redis, organization_id, lines)
+      for (const refusal of batch) onWritten(refusal)
       return true
     } catch (error) {
       this.#failed_ms = nowMs()
@@ -128,9 +136,7 @@ export class WaitingRefusals {
         return true
       }
       if (!wasNotRun(error))
-        this.#entries = this.#entries.map((one) =>
-          batch.includes(one) ? { ...one, may_be_there: true } : one,
-        )
+        for (const one of batch) this.#entries.set(one.id, { ...one, may_be_there: true })
       return false
     }
   }

@@ -6,11 +6,11 @@ import { type Reply, Status } from './store-model.ts'
 const encode = (value: unknown): string => {
   if (Buffer.isBuffer(value)) return value.toString('latin1')
   const text = String(value)
-  return /[^\u0000-\u007f]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
+  return /[\u0080-\uffff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
 }
 
 export const decode = (text: string): string =>
-  /[^\u0000-\u007f]/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
+  /[\u0080-\uffff]/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
 
 const flat = (values: readonly unknown[]): unknown[] =>
   values.flatMap((value) => {

@@ -1,3 +1,4 @@
+import { compileFunction } from 'node:vm'
 import { LIBRARY, type LuaLibrary } from './lua-library.ts'
 
 /** A script of the store as JavaScript. It is run with the library, the keys and the arguments. */
@@ -9,7 +10,7 @@ export type CompiledLua = (library: LuaLibrary) => readonly unknown[]
  * @throws for syntax that is not known, and for a name that is neither local nor in the library
  */
 export const compileLua = (source: string): CompiledLua =>
-  new Function('L', new Compiler(tokensOf(source)).chunk()) as CompiledLua
+  compileFunction(new Compiler(tokensOf(source)).chunk(), ['L']) as CompiledLua
 
 /** Comments and blanks, then a name, a number, a text or a sign. */
 const TOKEN =

@@ -175,7 +175,7 @@ function decodeJson(text: string): unknown {
 function fromJson(value: unknown): unknown {
   if (value === null) return JSON_NULL
   if (typeof value === 'string')
-    return value.replaceAll(/[^\u0000-\u00ff]/gu, (char) =>
+    return value.replaceAll(/[\u{100}-\u{10ffff}]/gu, (char) =>
       Buffer.from(char, 'utf8').toString('latin1'),
     )
   if (Array.isArray(value)) return new LuaTable(value.map(fromJson))
@@ -250,14 +250,29 @@ const FUNCTIONS: Readonly<Record<string, LuaFunction>> = {
       },
     ]
   },
-  'string.gsub': (text, pattern, by) => [
-    textOf(text).replaceAll(regexOf(textOf(pattern)), textOf(by)),
-  ],
+  'string.gsub': (text, pattern, by, most) => {
+    let left = most === undefined ? Number.POSITIVE_INFINITY : num(most)
+    const done = textOf(text).replaceAll(regexOf(textOf(pattern)), (all, ...rest: unknown[]) => {
+      if (left-- <= 0) return all
+      // After the captures come the place and the whole text.
+      const captures = rest.length > 2 ? rest.slice(0, -2) : [all]
+      const value =
+        by instanceof LuaTable
+          ? get(by, captures[0])
+          : typeof by === 'function'
+            ? (by as LuaFunction)(...captures)[0]
+            : by
+      return isTrue(value) ? textOf(value) : all
+    })
+    return [done]
+  },
   'table.concat': (list, by = '') => [(list as LuaTable).list.map(textOf).join(textOf(by))],
   'cjson.decode': (text) => [decodeJson(textOf(text))],
   'cjson.encode': (value) => {
-    if (typeof value !== 'string') throw new Error('cjson.encode of what is no string')
-    return [JSON.stringify(value).replaceAll('/', '\\/')]
+    if (value === JSON_NULL) return ['null']
+    if (typeof value === 'number' || typeof value === 'boolean') return [String(value)]
+    if (typeof value !== 'string') throw new Error('cjson.encode is modelled for single values')
+    return [JSON.stringify(value).replaceAll('/', '\\/').replaceAll('\u007f', '\\u007f')]
   },
   'redis.sha1hex': (text) => [
     createHash('sha1')
@@ -270,7 +285,10 @@ const FUNCTIONS: Readonly<Record<string, LuaFunction>> = {
   },
 }
 
-export const LIBRARY: Readonly<Record<string, LuaFunction>> = FUNCTIONS
+const CONSTANTS = { 'cjson.null': JSON_NULL }
+
+/** All that a script may name, besides KEYS and ARGV. */
+export const LIBRARY: Readonly<Record<string, unknown>> = { ...FUNCTIONS, ...CONSTANTS }
 
 export type LuaLibrary = typeof OPERATORS & Readonly<Record<string, unknown>>
 
@@ -280,6 +298,7 @@ export const libraryFor = (
 ): LuaLibrary & { KEYS: LuaTable; ARGV: LuaTable } => ({
   ...OPERATORS,
   ...FUNCTIONS,
+  ...CONSTANTS,
   'redis.call': redisCall,
   KEYS: new LuaTable(),
   ARGV: new LuaTable(),

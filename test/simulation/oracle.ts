@@ -52,6 +52,7 @@ export class Oracle {
   readonly revoked = new Map<string, number>()
   /** A store that forgets takes changes back: what was answered before counts no more. */
   failovers = 0
+  #failedOver_ms = Number.NEGATIVE_INFINITY
   #lastSweep_ms = 0
 
   constructor(
@@ -158,6 +159,9 @@ export class Oracle {
     }
     return () => {
       this.failovers++
+      this.#failedOver_ms = this.#world.now_ms
+      // Their numbers are given again.
+      this.#killOf.clear()
       this.look(true)
       this.version = { value: this.storedVersion(), at_ms: this.#world.now_ms }
       this.#rotated.clear()
@@ -263,7 +267,8 @@ export class Oracle {
       throw new Violation('change: refused after the reactivation', what)
     // The entry of a call that a kill cuts follows it.
     const isCut = call.reason === 'agw_agent_killed' && !call.is_known_killed
-    if (!isCut && this.entriesOf(call.request_id).length === 0) {
+    const isKept = this.#failedOver_ms < call.arrived_ms
+    if (!isCut && isKept && this.entriesOf(call.request_id).length === 0) {
       const waiting = call.edge.recorder?.metrics.agw_activity_waiting_entries ?? 0
       if (waiting === 0 && call.reason !== 'agw_gateway_unavailable')
         throw new Violation('log: refused before it was logged', `${what} ${call.reason}`)

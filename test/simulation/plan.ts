@@ -59,6 +59,12 @@ export type Step = { readonly at_ms: number } & (
   | { readonly kind: 'clock'; readonly process: number; readonly by_ms: number }
 )
 
+const FAULTS = ['cut off', 'messages', 'slow', 'pause', 'crash', 'failover', 'clock'] as const
+
+export type Fault = Extract<Step, { kind: (typeof FAULTS)[number] }>
+
+export const isFault = (step: Step): step is Fault => FAULTS.some((kind) => kind === step.kind)
+
 export interface Plan {
   readonly seed: number
   readonly edges: number
@@ -83,7 +89,7 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
   const admins = random.pick([1, 2, 2])
   const agents = random.pick([1, 2, 3])
   const lease_ms = random.pick(LEASES_MS)
-  const calm_ms = random.pick([1500, 2500, 4000, 6000])
+  const calm_ms = random.pick([1500, 2500, 4000])
   const drifts = Array.from({ length: edges + admins + 1 }, () =>
     random.between(-DRIFT_MAX, DRIFT_MAX),
   )
@@ -130,15 +136,6 @@ const WORK: readonly Step['kind'][] = [
   'scope',
   'scope',
   'revoke',
-]
-const FAULTS: readonly Step['kind'][] = [
-  'cut off',
-  'messages',
-  'slow',
-  'pause',
-  'crash',
-  'failover',
-  'clock',
 ]
 
 function aStep(

@@ -1,38 +1,89 @@
 import { parseArgs } from 'node:util'
-import { planOfSeed } from './plan.ts'
-import { simulate } from './simulate.ts'
+import { KEPT_SEEDS } from './kept-seeds.ts'
+import { type Plan, planOfSeed } from './plan.ts'
+import { shrink } from './shrink.ts'
+import { type Outcome, simulate } from './simulate.ts'
 
+/**
+ * `npm run simulate [-- --seeds N | --minutes N] [--from SEED]`: runs kept seeds and then one plan for each number, and prints
+ * what was run. A seed that fails is run again and shrunk. `--seed N [--keep 1,2]` runs one and prints all that happens.
+ */
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '300' },
+    seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    keep: { type: 'string' },
+    /** How many seeds may fail before it ends. */
+    failures: { type: 'string', default: '5' },
     counts: { type: 'boolean', default: false },
-    trace: { type: 'boolean', default: false },
   },
 })
-const from = Number(values.from)
-const began = process.cpuUsage()
-let events = 0
-let simulated_ms = 0
-let faults = 0
-let failed = 0
+
+const DEFAULT_SEEDS = 300
+const sum = { seeds: 0, simulated_ms: 0, events: 0, faults: 0 }
 const counts: Record<string, number> = {}
-for (let seed = from; seed < from + Number(values.seeds); seed++) {
-  const outcome = await simulate(planOfSeed(seed), values.trace)
-  events += outcome.events
-  simulated_ms += outcome.simulated_ms
-  faults += outcome.faults
+const cpuSeconds = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+async function run(plan: Plan): Promise<Outcome> {
+  const outcome = await simulate(plan)
+  sum.seeds++
+  sum.simulated_ms += outcome.simulated_ms
+  sum.events += outcome.events
+  sum.faults += outcome.faults
   for (const [name, count] of Object.entries(outcome.counts))
     counts[name] = (counts[name] ?? 0) + count
-  if (values.trace) process.stdout.write(outcome.lines.join('\n') + '\n')
-  if (outcome.violation !== null) {
-    failed++
-    process.stdout.write(`seed ${seed}: ${outcome.violation.message}\n`)
-  }
+  return outcome
 }
-const { user, system } = process.cpuUsage(began)
-const cpu_s = (user + system) / 1e6
-process.stdout.write(
-  `${values.seeds} seeds, ${(simulated_ms / 3_600_000).toFixed(2)} simulated hours, ${events} events, ${faults} faults, ${failed} failed, ${cpu_s.toFixed(1)} s of CPU\n`,
-)
-if (values.counts) process.stdout.write(`${JSON.stringify(counts, null, 1)}\n`)
+
+async function report(seed: number, outcome: Outcome): Promise<void> {
+  const again = await simulate(planOfSeed(seed))
+  const isSame = again.digest === outcome.digest
+  const rule = outcome.violation?.rule ?? ''
+  const keep = isSame ? await shrink(seed, rule) : []
+  say(`seed ${seed} fails: ${outcome.violation?.message}`)
+  say(
+    isSame
+      ? `  shrunk to ${keep.length} steps: npm run simulate -- --seed ${seed} --keep ${keep.join(',')}`
+      : '  a second run went otherwise: something is not simulated',
+  )
+}
+
+async function search(): Promise<void> {
+  let failed = 0
+  for (const { found, seed, keep } of KEPT_SEEDS) {
+    const { violation } = await run(planOfSeed(seed, keep))
+    if (violation === null) continue
+    failed++
+    say(`the kept seed ${seed} fails again (${found}): ${violation.message}`)
+  }
+  const from = Number(values.from)
+  const seeds = values.seeds ?? (values.minutes === undefined ? DEFAULT_SEEDS : Infinity)
+  const end_s = values.minutes === undefined ? Infinity : cpuSeconds() + Number(values.minutes) * 60
+  for (let seed = from; seed < from + Number(seeds) && cpuSeconds() < end_s; seed++) {
+    const outcome = await run(planOfSeed(seed))
+    if (outcome.violation === null) continue
+    await report(seed, outcome)
+    if (++failed >= Number(values.failures)) break
+  }
+  const hours = sum.simulated_ms / 3_600_000
+  const cpu_s = cpuSeconds()
+  say(
+    `${sum.seeds} seeds, ${hours.toFixed(2)} simulated hours (${((hours / cpu_s) * 60).toFixed(2)} a minute of CPU), ${sum.events} events, ${sum.faults} faults, ${failed} failed, ${cpu_s.toFixed(1)} s of CPU`,
+  )
+  if (values.counts) say(JSON.stringify(counts, null, 1))
+  if (failed > 0) process.exitCode = 1
+}
+
+if (values.seed === undefined) await search()
+else {
+  const keep = values.keep?.split(',').map(Number) ?? null
+  const { lines, violation } = await simulate(planOfSeed(Number(values.seed), keep), true)
+  say(lines.join('\n'))
+  if (violation !== null) process.exitCode = 1
+}

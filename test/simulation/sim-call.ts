@@ -6,11 +6,8 @@ import type { Step } from './plan.ts'
 /** What came of a call, as Envoy sees it. */
 export type CallState = 'deciding' | 'passed' | 'refused' | 'cut' | 'ended'
 
-let calls = 0
-
 /** One call: Envoy's side, and what it has seen of the decision. */
 export class SimCall extends FakeEnvoyStream {
-  readonly number: number
   readonly request_id: string
   readonly edge: SimEdge
   readonly step: Extract<Step, { kind: 'call' }>
@@ -27,10 +24,9 @@ export class SimCall extends FakeEnvoyStream {
 
   constructor(edge: SimEdge, step: Extract<Step, { kind: 'call' }>, number: number) {
     super(true)
-    this.number = number
     this.edge = edge
     this.step = step
-    this.request_id = `call-${++calls}`
+    this.request_id = `call-${number}`
     this.incarnation = edge.process.incarnation
     this.arrived_ms = edge.process.world.now_ms
   }

@@ -128,7 +128,7 @@ export class SimEdge {
         max_body_bytes: 1_000_000,
         verdict_secret: 'pass',
         echo_origin: null,
-        gateway: { hosts: ['gateway'], ports: [443] },
+        gateway: { hosts: ['gateway'], ports: [443], proxy_url: null },
       },
       installation: () => 'ins_simulated',
     }
@@ -143,7 +143,8 @@ export class SimEdge {
       traces: null,
       log,
       is_strict: false,
-      watchOf: () => null,
+      reviews: fleet.reviews,
+      watchOf: () => ({ begin: () => null }),
       whyUnavailable: () => null,
       begin: (headers) => beginRecord(headers, name, nowMs),
       afterPause: () => afterPause(fleet),

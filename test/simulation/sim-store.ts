@@ -39,6 +39,8 @@ export class SimStore {
   /** Called before a command is run, with the process that sent it. */
   onCommand: (from: SimProcess, name: string, args: readonly string[]) => void = () => undefined
 
+  /** Called when a command was run. */
+  onDone: () => void = () => undefined
   onPublish: (channel: string, text: string) => void = () => undefined
 
   constructor(world: World) {
@@ -124,8 +126,8 @@ export class SimStore {
     }
     if (name === 'XREAD' && args.includes('BLOCK')) return this.#block(served, args)
     this.#reply(served, this.#run(name, args))
-    if (name === 'WAIT') return
-    this.#wakeBlocked()
+    this.onDone()
+    if (this.#blocked.length > 0) this.#wakeBlocked()
   }
 
   #run(name: string, args: readonly string[]): Reply | Error {
@@ -147,7 +149,7 @@ export class SimStore {
   }
 
   #wakeBlocked(): void {
-    for (const blocked of [...this.#blocked]) {
+    for (const blocked of this.#blocked) {
       const rows = this.#run('XREAD', blocked.args)
       if (rows !== null) this.#unblock(blocked, rows)
     }

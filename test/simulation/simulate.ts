@@ -17,7 +17,7 @@ import {
 } from './deployment.ts'
 import { checkEnd } from './check-end.ts'
 import { Oracle } from './oracle.ts'
-import type { Plan, Step } from './plan.ts'
+import { type Fault, isFault, type Plan, type Step } from './plan.ts'
 import { simulateRuntime } from './runtime.ts'
 import { planOf, SimAdmin } from './sim-admin.ts'
 import { SimCall } from './sim-call.ts'
@@ -32,13 +32,14 @@ export interface Outcome {
   readonly events: number
   readonly simulated_ms: number
   readonly faults: number
+  /** Of all that happened: the same for the same plan. */
   readonly digest: number
   readonly lines: readonly string[]
   readonly counts: Readonly<Record<string, number>>
 }
 
 /** After the faults: kills are completed, deliveries made, leases regained. */
-const REST_MS = 2_800
+const REST_MS = 2_300
 const NORMAL_MS = [0.1, 1.5] as const
 const SUCCESS: AttemptOutcome = {
   is_success: true,
@@ -122,10 +123,8 @@ export class Simulation {
     oracle.look()
     store.onCommand = (from, name, args) => this.#onCommand(from, name, args)
     store.onPublish = (channel, text) => oracle.published(channel, text)
-    world.check = () => {
-      oracle.look()
-      oracle.check()
-    }
+    store.onDone = () => oracle.look()
+    world.check = () => oracle.check()
     for (const edge of this.edges)
       edge.onAcknowledge = (text) => {
         try {
@@ -154,7 +153,7 @@ export class Simulation {
       violation,
       events: world.events,
       simulated_ms: world.now_ms,
-      faults: plan.steps.filter(({ kind }) => isFault(kind)).length,
+      faults: plan.steps.filter(isFault).length,
       digest: world.digest,
       lines: world.lines ?? [],
       counts: this.counts,
@@ -184,6 +183,7 @@ export class Simulation {
   #do(step: Step): void {
     this.world.note(`--- ${JSON.stringify(step)}`)
     this.#count(step.kind)
+    if (isFault(step)) return this.#disturb(step)
     switch (step.kind) {
       case 'call':
         this.call(step)
@@ -206,12 +206,10 @@ export class Simulation {
         return this.#ask(step.admin, (admin) => this.#changeScope(admin, step.agent))
       case 'revoke':
         return this.#ask(step.admin, (admin) => this.#revoke(admin, step.agent))
-      default:
-        return this.#disturb(step)
     }
   }
 
-  #disturb(step: Step): void {
+  #disturb(step: Fault): void {
     const { world, store } = this
     const one = 'process' in step ? [...this.edges, ...this.admins][step.process] : undefined
     switch (step.kind) {
@@ -254,8 +252,6 @@ export class Simulation {
         return this.#failOver(step)
       case 'clock':
         ;(one?.process ?? store.process).ahead_ms += step.by_ms
-        return
-      default:
     }
   }
 
@@ -463,17 +459,6 @@ export class Simulation {
     })
   }
 }
-
-const FAULTS: readonly Step['kind'][] = [
-  'cut off',
-  'messages',
-  'slow',
-  'pause',
-  'crash',
-  'failover',
-  'clock',
-]
-export const isFault = (kind: Step['kind']): boolean => FAULTS.includes(kind)
 
 const textOf = (data: object): string => {
   const { error, err } = data as { error?: unknown; err?: unknown }

@@ -198,6 +198,8 @@ interface State {
   readonly lastEntries?: readonly string[]
   /** What is logged when the caller leaves here. */
   readonly leavingEntries?: readonly string[]
+  /** A refusal is in the log, or on its way there, that a cut does not replace. */
+  readonly is_logged?: boolean
   /** Bytes may have reached the API. */
   readonly is_out?: boolean
   /** What is logged, though the caller has left, once the decision is made. */
@@ -282,6 +284,7 @@ const STATES: Readonly<Record<string, State>> = {
     entriesAfterLeaving: ['blocked bad_request 400'],
   },
   'the refusal is being logged': {
+    is_logged: true,
     options: { slow_log: true },
     reach: async (call) => {
       call.envoy.requestHeaders(true)
@@ -294,6 +297,7 @@ const STATES: Readonly<Record<string, State>> = {
     next: ['refuse 403 agw_permission_denied'],
   },
   'the refusal of an unknown key is being counted': {
+    is_logged: true,
     options: { slow_log: true, is_unknown: true },
     reach: async (call) => {
       call.envoy.requestHeaders(true)
@@ -384,6 +388,7 @@ const STATES: Readonly<Record<string, State>> = {
     is_out: true,
   },
   'the refusal of its response is being logged': {
+    is_logged: true,
     options: { slow_log: true },
     reach: async (call) => {
       await passed(call)
@@ -422,7 +427,8 @@ async function isSilent(call: Call, state: State, entries: readonly string[]): P
 
 for (const [name, state] of Object.entries(STATES))
   describe(`while ${name}`, () => {
-    const { sent, entries = [], next, nextEntries = [], lastEntries = [], is_out = false } = state
+    const { sent, entries = [], next, nextEntries = [], lastEntries = [] } = state
+    const { is_out = false, is_logged = false } = state
     const isKnown = state.options?.is_unknown !== true
 
     test('it continues', async () => {
@@ -450,9 +456,11 @@ for (const [name, state] of Object.entries(STATES))
         const call = await reached(state)
         assert.equal(call.cut(why), true)
         assert.deepEqual(call.envoy.sent, [...sent, answer])
-        const terminated = isKnown ? [`terminated ${reason}${is_out ? '' : ' 503'}`] : []
+        const terminated =
+          isKnown && !is_logged ? [`terminated ${reason}${is_out ? '' : ' 503'}`] : []
         assert.deepEqual(call.entries, [...entries, ...terminated])
-        assert.equal(call.counted.at(-1), `terminated ${reason}`)
+        const isCounted = call.counted.at(-1) === `terminated ${reason}`
+        assert.equal(isCounted, !is_logged, 'a refusal is counted and logged once')
         assert.equal(call.cut(why), false, 'it was cut already')
         await isSilent(call, state, [...entries, ...terminated])
         assert.equal(call.inFlight.size, isKnown ? 1 : 0, 'held until Envoy has ended the stream')
