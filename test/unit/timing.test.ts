@@ -17,7 +17,7 @@ const always = PLAIN_FILLINGS.filter(({ name }) => ALWAYS.includes(name))
 for (const [turn, { name, limit_bytes, prepare }] of SUBJECTS.entries())
   test(`the time is linear in the text: ${name}`, () => {
     assert.equal(always.length, ALWAYS.length)
-    const count = repetitions(10)
+    const count = repetitions(3)
     const others = Array.from(
       { length: count },
       (_, i) => PLAIN_FILLINGS[(turn * 7 + i * 37) % PLAIN_FILLINGS.length],
