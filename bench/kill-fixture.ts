@@ -12,13 +12,21 @@ export function distribution(values: readonly number[]): string {
 
 export const largest = (values: readonly number[]): number => Math.max(...values)
 
-/** Agents with calls in flight: each has as many streams, and as many calls that wait for their first byte. */
+let rounds = 0
+
+/** Agents with calls in flight: each has as many streams, and, unless it has only these, as many calls that wait for their first byte. */
 export async function openCalls(
   fleet: Fleet,
   urls: readonly string[],
-  { agents, calls_each }: { readonly agents: number; readonly calls_each: number },
+  {
+    agents,
+    calls_each,
+    only_streams = false,
+  }: { readonly agents: number; readonly calls_each: number; readonly only_streams?: boolean },
 ): Promise<{ readonly access: Access; readonly calls: readonly OpenCall[] }[]> {
-  const integration = await fleet.operator.makeIntegration(`${fleet.upstream.origin}/bench`)
+  const integration = await fleet.operator.makeIntegration(
+    `${fleet.upstream.origin}/bench${++rounds}`,
+  )
   const opened: { access: Access; calls: OpenCall[] }[] = []
   let number = 0
   for (let i = 0; i < agents; i++) {
@@ -27,12 +35,14 @@ export async function openCalls(
     const headers = { authorization: `Bearer ${agent.api_key}` }
     const access = { agent, integration, scope_id, base_url: integration.base_url, headers }
     const calls = Array.from({ length: calls_each }, (_, n) => {
-      const path = n % 2 === 0 ? '/quiet' : '/wait'
+      const path = only_streams || n % 2 === 0 ? '/quiet' : '/wait'
       return openCall(urls[number++ % urls.length] ?? '', access.base_url + path, headers)
     })
     opened.push({ access, calls })
     // Streams have begun; what waits has been received by the API.
-    await Promise.all(calls.filter((_call, n) => n % 2 === 0).map(({ answered }) => answered))
+    await Promise.all(
+      calls.filter((_call, n) => only_streams || n % 2 === 0).map(({ answered }) => answered),
+    )
   }
   return opened
 }

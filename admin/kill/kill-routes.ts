@@ -158,9 +158,7 @@ export const killRoutes: readonly Route[] = [
       const [view = {}] = await agentViews(context.redis, organization_id, [done.agent])
       const { credentials_restored } = done
       const rotated =
-        made === null || !done.was_killed
-          ? {}
-          : { api_key: made.key, api_key_id: made.record.key_id }
+        made === null ? {} : { api_key: made.key, api_key_id: made.record.key_id }
       return answer(200, { ...view, credentials_restored, ...rotated })
     },
   }),

@@ -1,6 +1,7 @@
 import { ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
 import { INDEX_FORM } from '../activity/activity-index.ts'
 import { BLOCK_CHARACTERS_MAX, BLOCK_ENTRIES_MAX, packBlock } from '../activity/pack-block.ts'
+import { GivenUpError, UNMARKED, type WriteMark } from './log-writer.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 
@@ -12,8 +13,9 @@ export async function recordBlocks(
   redis: RedisClient,
   organization_id: string,
   texts: readonly string[],
+  by: WriteMark = UNMARKED,
 ): Promise<boolean> {
-  const args: (string | number | Buffer)[] = [ACTIVITY_MAX_ENTRIES, INDEX_FORM]
+  const args: (string | number | Buffer)[] = [ACTIVITY_MAX_ENTRIES, INDEX_FORM, by.mark]
   for (const some of portionsOf(texts)) {
     const { head, names, requests, block } = packBlock(some)
     args.push(head, names, requests, block)
@@ -22,8 +24,11 @@ export async function recordBlocks(
     REDIS_KEYS.activity(organization_id),
     REDIS_KEYS.activityDigest(organization_id),
     REDIS_KEYS.activityBudget,
+    by.key,
   ] as const
-  return (await runScript(redis, 'record-blocks', keys, args)) !== -1
+  const written = await runScript(redis, 'record-blocks', keys, args)
+  if (written === 0 && texts.length > 0) throw new GivenUpError()
+  return written !== -1
 }
 
 /** What becomes one block each. Only entries with long paths reach the bound of characters. */

@@ -108,6 +108,8 @@ export interface BusiestAgents {
 export const beaconInterval = (lease_ms: number): number => Math.min(250, lease_ms / 8)
 export const beaconLeaderTtl = (lease_ms: number): number =>
   Math.min(1000, Math.round(lease_ms / 3))
+/** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
+export const FORGET_AFTER_LEASES = 20
 /** How often an edge sends a heartbeat to the store and a ping on its subscription. */
 export const edgeBeatInterval = (lease_ms: number): number => Math.min(400, lease_ms / 6)
 

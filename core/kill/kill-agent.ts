@@ -23,6 +23,8 @@ import { withCounts } from './with-counts.ts'
 
 /** How long a kill waits for acknowledgements before it responds without the missing ones: it responds within a second. */
 const EDGE_WAIT_MS = 900
+/** If the store is far, the response does not wait longer than this for the event. */
+const RESPONSE_LIMIT_MS = 1000
 /** The response does not wait longer than this for a replica. */
 const REPLICA_WAIT_MS = 500
 /** The work after the wait takes a few round trips. After this time a sweeper considers the process dead. */
@@ -119,12 +121,13 @@ export async function killAgent(
   const receipt = record.receipt && withCounts(record.receipt, counts, rows, counted)
   const done = { ...killed, record: { ...record, ...(receipt === undefined ? {} : { receipt }) } }
   const isSettled = unheard.length === 0 && heard.every(({ ending }) => ending === undefined)
-  await finish(parts, done, counts, isSettled).catch((error: unknown) =>
+  const finishing = finish(parts, done, counts, isSettled).catch((error: unknown) =>
     log.warn(
       { error: String(error), epoch },
       'writing the event of a kill failed; the sweeper retries it',
     ),
   )
+  await Promise.race([finishing, wait(killed.sent_ms + RESPONSE_LIMIT_MS - parts.nowMs())])
   return {
     status: 'killed',
     kill_id: record.receipt?.kill_id ?? null,
@@ -162,6 +165,11 @@ async function finish(
     text = isOwed ? found : null
   }
 }
+
+const wait = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, ms)).unref()
+  })
 
 const isEventOwed = (text: string): boolean => (JSON.parse(text) as KillRecord).event !== null
 

@@ -19,7 +19,7 @@ export interface ReactivateOrder {
   readonly agent_id: string
   readonly reason: string
   readonly actor: KillActor
-  /** A new key that replaces those that the kill revoked; null restores them. */
+  /** A new key that replaces those that the kill revoked; null restores them. An active agent gets it in addition to its keys. */
   readonly replacement: {
     readonly writes: readonly Write[]
     readonly target: ControlTarget
@@ -30,7 +30,7 @@ export interface ReactivateOrder {
 export interface Reactivated {
   readonly agent: Agent
   readonly credentials_restored: number
-  /** False if the agent was active; then nothing was changed and no new key was stored. */
+  /** False if the agent was active; then nothing was changed but for the new key. */
   readonly was_killed: boolean
 }
 
@@ -54,10 +54,13 @@ export async function reactivateAgent(
     // Not even whether it is active is said of an agent that a newer version has stored: the response shows the whole agent.
     const before = found.record
     if (before === null) throw new NewerFormatError()
-    if (before.status !== 'killed')
-      return { agent: before, credentials_restored: 0, was_killed: false }
+    const was_killed = before.status === 'killed'
+    if (!was_killed && replacement === null)
+      return { agent: before, credentials_restored: 0, was_killed }
     const keysAre = replacement === null ? 'restored' : 'replaced'
-    const change = reactivateWrites(found, nextRevision(found), keysAre)
+    const change = was_killed
+      ? reactivateWrites(found, nextRevision(found), keysAre)
+      : { agent: before, keys: [], writes: [], targets: [] }
     const { agent, keys } = change
     const credentials_restored = replacement === null ? keys.length : 0
     const told = reactivationEntries(
@@ -67,6 +70,7 @@ export async function reactivateAgent(
       credentials_restored,
       now().toISOString(),
     )
+    const events = was_killed ? [told.event] : []
     const committed = await commit(
       redis,
       {
@@ -74,10 +78,9 @@ export async function reactivateAgent(
         writes: [
           ...change.writes,
           ...(replacement?.writes ?? []),
-          activityWrite(told.event),
-          activityWrite(told.audit),
+          ...[...events, told.audit].map(activityWrite),
         ],
-        events: [told.event],
+        events,
         targets: [...change.targets, ...(replacement === null ? [] : [replacement.target])],
       },
       lease_ms + LEASE_MARGIN_MS,
@@ -86,7 +89,7 @@ export async function reactivateAgent(
     if (committed.kind === 'refused') continue
     const { epoch, edges } = committed
     await acknowledgements.wait(epoch, edges, started_ms, lease_ms + LEASE_MARGIN_MS)
-    return { agent, credentials_restored, was_killed: true }
+    return { agent, credentials_restored, was_killed }
   }
   throw new Error('the agent changes faster than it can be reactivated')
 }

@@ -1,4 +1,4 @@
-import type { Acknowledgement } from '../control/control-message.ts'
+import { type Acknowledgement, FORGET_AFTER_LEASES } from '../control/control-message.ts'
 import { liveEdges } from '../control/live-edges.ts'
 import { processOf } from '../control/process-of.ts'
 import type { Agent } from '../model.ts'
@@ -51,10 +51,10 @@ export async function sweepKills(parts: Parts): Promise<number> {
   const [seconds, micros] = await redis.time()
   const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   // An edge's own lease starts before the heartbeat that is stored.
-  const live = await liveEdges(redis, parts.lease_ms + LEASE_MARGIN_MS)
+  const known = await liveEdges(redis, parts.lease_ms * FORGET_AFTER_LEASES)
   let urgent = 0
   for (const [epoch, text] of texts) {
-    const isUrgent = await sweep(parts, Number(epoch), text, { now_ms, live }).catch(
+    const isUrgent = await sweep(parts, Number(epoch), text, { now_ms, known }).catch(
       (error: unknown) => {
         log.warn({ error: String(error), epoch }, 'completing a kill failed; it will be retried')
         return true
@@ -70,16 +70,18 @@ async function sweep(
   parts: Parts,
   epoch: number,
   text: string,
-  { now_ms, live }: { readonly now_ms: number; readonly live: ReadonlyMap<string, number> },
+  { now_ms, known }: { readonly now_ms: number; readonly known: ReadonlyMap<string, number> },
 ): Promise<boolean> {
-  const { redis, log } = parts
+  const { redis, lease_ms, log } = parts
   const record = JSON.parse(text) as KillRecord
   const stored = Object.values(await redis.hgetall(REDIS_KEYS.acknowledgements(epoch)))
   const heard = stored.map((one) => JSON.parse(one) as Acknowledgement)
   const acknowledged = new Set(heard.map(processOf))
-  const silent = [...live.keys()].filter((process_id) => !acknowledged.has(process_id))
-  // A process that is gone has nothing more to say.
-  const isEnding = heard.some((one) => one.ending !== undefined && live.has(processOf(one)))
+  const silent = [...known].flatMap(([process_id, beat_age_ms]) =>
+    beat_age_ms <= lease_ms + LEASE_MARGIN_MS && !acknowledged.has(process_id) ? [process_id] : [],
+  )
+  // A process that is gone has nothing more to say; one that is busy with thousands of calls may be late with its heartbeat.
+  const isEnding = heard.some((one) => one.ending !== undefined && known.has(processOf(one)))
   // The clock of the store has stepped back since: the kill is not left alone for as long as the step.
   const isStepped = record.published_ms > now_ms + CLOCKS_DIFFER_MS
   const age_ms = isStepped ? GIVE_UP_MS : now_ms - record.published_ms

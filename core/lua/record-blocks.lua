@@ -1,13 +1,16 @@
 -- Purpose: appends blocks of activity entries of one organization: calls that went on, which no webhook receives.
 -- Guarantee: the entries of a block have places of their own, in its order; the last has the id of the row. No other row has
 --   an id between them. The log keeps to its bound of rows and to its budget of bytes.
--- KEYS[1] activity stream · KEYS[2] digest · KEYS[3] budget of the log in bytes
--- ARGV[1] bound of the stream · ARGV[2] form of the indexes that goes with blocks · ARGV[3..] four for each block, as core/activity/pack-block.ts makes them: head, names of the
+-- KEYS[1] activity stream · KEYS[2] digest · KEYS[3] budget of the log in bytes · KEYS[4] log writer
+-- ARGV[1] bound of the stream · ARGV[2] form of the indexes that goes with blocks · ARGV[3] mark of the write ·
+--   ARGV[4..] four for each block, as core/activity/pack-block.ts makes them: head, names of the
 --   indexes, hashes of the request ids, the block
 -- Returns: number of blocks written, or -1 where the admin service that indexes the log has not said that it reads blocks
 -- @include keep-log-to-budget
+-- @include writer-of-log
 
 if redis.call('HGET', KEYS[2], 'form') ~= ARGV[2] then return -1 end
+if isGivenUp(KEYS[4], ARGV[3]) then return 0 end
 
 local function lastId()
   if redis.call('EXISTS', KEYS[1]) == 0 then return 0, 0 end
@@ -27,7 +30,7 @@ local last_ms, last_number = lastId()
 if last_ms >= ms then ms, number = last_ms, last_number end
 
 local written = 0
-for i = 3, #ARGV, 4 do
+for i = 4, #ARGV, 4 do
   local count = tonumber(string.match(ARGV[i], '^%d+'))
   number = number + count
   local id = string.format('%.0f-%.0f', ms, number)

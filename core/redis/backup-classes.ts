@@ -102,6 +102,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   agentCalls: 'removed',
   rateLog: 'removed',
   rateViolations: 'removed',
+  logWriter: 'live',
   acknowledgements: 'live',
 }
 

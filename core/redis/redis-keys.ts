@@ -584,6 +584,13 @@ export const REDIS_KEY_ROWS = {
     holds:
       'scope_id → `<first refusal, ms> <latest refusal, ms> <clock minute> <refusals in it> <refusals in the previous minute>`',
   },
+  logWriter: {
+    kind: 'log-writer',
+    of: ['writer'],
+    type: 'hash',
+    holds:
+      '`generation` of a process that writes the activity log, below which its writes are ignored; log → number of its last batch; expires.',
+  },
   acknowledgements: {
     kind: 'acknowledgements',
     of: ['epoch'],

@@ -283,7 +283,7 @@ export class CallStream implements CallInFlight, CallIo {
     // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
     const streamed = socket === null ? STREAM_BODY : CLIENT_STREAMED
     const mode = this.#phase === 'request_headers' ? streamed : null
-    const sees_response = inspector.sees_every_response || watch !== null
+    const sees_response = inspector.sees_every_response || watch?.isCheck === true
     const json_rpc_id = record.mcp === null ? null : asciiJson(record.json_rpc_id ?? 'null')
     this.#stream.write(
       writePass(this.#phase, changes, mode, { facts, rate, sees_response, json_rpc_id }),
@@ -358,7 +358,7 @@ export class CallStream implements CallInFlight, CallIo {
     )
       return watch?.answered(this.#stream, false)
     const isUpgrade = headerOf(message.headers, ':status') === '101'
-    const asksForBody = watch !== null && !message.end_of_stream && !isUpgrade
+    const asksForBody = watch?.isCheck === true && !message.end_of_stream && !isUpgrade
     const answered = this.#responsePhase().headers(
       message.headers,
       message.code_details,
@@ -507,9 +507,14 @@ export class CallStream implements CallInFlight, CallIo {
   #end(): void {
     if (this.#state === 'ended') return
     const entry = this.#state === 'passed' ? this.#lastWord() : null
-    if (this.#state === 'passed') this.#watch?.ended()
-    // It is not certain that Envoy was still listening.
-    else if (this.#state === 'cut') this.#watch?.endedByCut()
+    // Of a call that was cut it is not certain that Envoy was still listening.
+    this.#watch?.ended(
+      this.#stream.isLost || this.#state === 'refused'
+        ? 'lost'
+        : this.#state === 'passed'
+          ? 'left'
+          : 'cut',
+    )
     if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
     this.#releaseBytes?.()

@@ -3,6 +3,7 @@ import {
   type ControlTarget,
   edgeBeatInterval,
   type EdgeRecord,
+  FORGET_AFTER_LEASES,
   parseControlMessage,
 } from '../../core/control/control-message.ts'
 import { processOf } from '../../core/control/process-of.ts'
@@ -13,8 +14,6 @@ import type { KillTarget } from '../kill/enforce-kill.ts'
 import type { LivenessLease } from './liveness-lease.ts'
 import { type CallsInFlight, type CutCounts, NONE_CUT, sumOfCuts } from '../kill/calls-in-flight.ts'
 
-/** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
-const FORGET_AFTER_LEASES = 20
 /** Acknowledgements are kept longer than anything waits for them, so that an interrupted kill can be completed. */
 const ACKNOWLEDGEMENT_TTL_S = 3600
 const TELL_AGAIN_MS = 1_000

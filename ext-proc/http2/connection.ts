@@ -233,6 +233,10 @@ export class Http2Connection {
     this.#socket.destroy()
   }
 
+  get isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
   get openStreams(): number {
     return this.#streams.size
   }

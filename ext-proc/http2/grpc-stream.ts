@@ -66,6 +66,11 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     return this.#connection
   }
 
+  /** Its connection was closed. */
+  get isLost(): boolean {
+    return this.#connection.isClosed
+  }
+
   write(message: Buffer): void {
     if (this.#isOver) return
     if (!this.#hasAnswered) this.#connection.sendHeaders(this.#stream, RESPONSE_HEADERS)

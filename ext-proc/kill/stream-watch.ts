@@ -3,6 +3,8 @@ import type { UnwatchedCalls } from './unwatched-calls.ts'
 
 /** So many checks in a row fail before an Envoy is said not to keep streams: a caller may disconnect during a check. */
 const FAILURES_MAX = 3
+/** So many calls of a connection that is not known yet are checked at a time, since their responses cost more. */
+const CHECKS_MAX = 8
 /** How often it is checked again. Each check sends one response through this process. */
 const CHECK_INTERVAL_MS = 10_000
 /** How often a call is let through to check again an Envoy that does not keep streams and is refused for it. */
@@ -33,6 +35,8 @@ export class StreamWatch {
   readonly #parts: StreamWatchParts
   #keeps: 'unknown' | 'yes' | 'no' = 'unknown'
   #failures = 0
+  /** In progress. */
+  #checks = 0
   #checked_ms = Number.NEGATIVE_INFINITY
   #reported_ms = Number.NEGATIVE_INFINITY
 
@@ -53,8 +57,15 @@ export class StreamWatch {
     }
     // The response of an ordinary call is not followed to its end, so its stream would say nothing.
     if (!isDue && this.#keeps === 'yes') return null
+    const isCheck = isDue || this.#checks < CHECKS_MAX
+    if (isCheck) this.#checks++
     this.#checked_ms = now_ms
-    return new CallWatch(this, { organization_id, agent_id })
+    return new CallWatch(this, { organization_id, agent_id }, isCheck)
+  }
+
+  /** Of a check; the connection may have been lost before it showed anything. */
+  checked(): void {
+    this.#checks--
   }
 
   /** A message has arrived that only an Envoy that keeps streams sends. */
@@ -87,10 +98,11 @@ interface Who {
   readonly agent_id: string
 }
 
-/** What one allowed call shows about its Envoy. Its response is sent here with the body. */
+/** What one allowed call shows about its Envoy. */
 export class CallWatch {
   readonly #watch: StreamWatch
   readonly #who: Who
+  readonly isCheck: boolean
   /** Of the answer that Envoy reads now or has read last. */
   #answer = 0
   /** Envoy has read it, and the stream was still open then. */
@@ -99,9 +111,11 @@ export class CallWatch {
   #isBodyDue = false
   #hasEnded = false
 
-  constructor(watch: StreamWatch, who: Who) {
+  /** @param isCheck its response is sent here with the body */
+  constructor(watch: StreamWatch, who: Who, isCheck: boolean) {
     this.#watch = watch
     this.#who = who
+    this.isCheck = isCheck
   }
 
   headers(end_of_stream: boolean): void {
@@ -127,15 +141,14 @@ export class CallWatch {
     this.#isKept = true
   }
 
-  ended(): void {
-    this.#ended(!this.#hasHeaders || this.#isBodyDue)
-  }
-
-  endedByCut(): void {
-    this.#ended(false)
-  }
-
-  #ended(isFailure: boolean): void {
-    if (!this.#hasEnded && !this.#isKept) this.#watch.endedEarly(this.#who, isFailure)
+  /**
+   * `left`: by Envoy · `cut`: by this gateway, so that it shows nothing of Envoy · `lost`: with its connection or its response was
+   * refused, after which Envoy ends the call.
+   */
+  ended(how: 'left' | 'cut' | 'lost'): void {
+    if (this.isCheck) this.#watch.checked()
+    if (this.#hasEnded || this.#isKept || how === 'lost') return
+    const isFailure = how === 'left' && (!this.#hasHeaders || this.#isBodyDue)
+    this.#watch.endedEarly(this.#who, isFailure)
   }
 }

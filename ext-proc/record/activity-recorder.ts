@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { floodDueMs } from '../../core/activity/flood-entry.ts'
+import { LogWriter, type WriteMark } from '../../core/change/log-writer.ts'
 import { lineOfEntry, recordLines } from '../../core/change/record-entries.ts'
 import { isPacked } from '../../core/activity/is-packed.ts'
 import { BLOCK_ENTRIES_MAX } from '../../core/activity/pack-block.ts'
@@ -57,12 +58,15 @@ export class ActivityRecorder {
   /** Set while something waits to be written, so that an idle process is not woken. */
   #timer: NodeJS.Timeout | null = null
   #isStopped = false
+  readonly #writer: LogWriter
   readonly #refusals: WaitingRefusals
   readonly #recent = new RecentRefusals(() => performance.now())
   /** Lines by organization. */
   readonly #turnLines: TurnBatches<string>
   readonly #turnCounts: TurnBatches<WaitingCount>
   #queue: Waiting[] = []
+  /** Batches of which it is not known whether the store has written them; nothing of the queue is written before that is known. */
+  #unsure: { readonly group: Group; readonly batch: number }[] = []
   #lost = 0
   #counted = 0
   #minute = 0
@@ -74,8 +78,11 @@ export class ActivityRecorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
+    const { redis } = parts
+    this.#writer = new LogWriter(redis)
     this.#refusals = new WaitingRefusals({
-      redis: parts.redis,
+      redis,
+      writer: this.#writer,
       nowMs: () => performance.now(),
       onLost: (count) => {
         this.#lost += count
@@ -83,14 +90,17 @@ export class ActivityRecorder {
       onWritten: ({ organization_id, id, line }) => this.#recent.add(organization_id, id, line),
     })
     this.#turnLines = new TurnBatches(TURN_ENTRIES_MAX, (organization_id, lines) =>
-      recordLines(parts.redis, organization_id, lines),
+      recordLines(redis, organization_id, lines, this.#writer.mark),
     )
     this.#turnCounts = new TurnBatches(TURN_COUNTS_MAX, (_, counts) => this.#writeCounts(counts))
   }
 
   get metrics() {
     return {
-      agw_activity_waiting_entries: this.#queue.length + this.#refusals.size,
+      agw_activity_waiting_entries:
+        this.#queue.length +
+        this.#unsure.reduce((sum, { group }) => sum + group.waiting.length, 0) +
+        this.#refusals.size,
       agw_activity_lost_total: this.#lost,
       agw_refusals_counted_total: this.#counted,
     } satisfies Partial<Record<EdgeNumber, number>>
@@ -171,7 +181,7 @@ export class ActivityRecorder {
   /** Writes what waits; resolves when it is written. */
   async flush(): Promise<void> {
     if (this.#flushing !== null) return this.#flushing
-    if (this.#queue.length === 0) return
+    if (this.#queue.length === 0 && this.#unsure.length === 0) return
     this.#flushing = this.#writeQueue()
     await this.#flushing
     this.#flushing = null
@@ -196,10 +206,11 @@ export class ActivityRecorder {
   }
 
   #writeWhatWaits(): void {
-    if (this.#queue.length > 0 || this.#refusals.size > 0) this.#writeSoon()
+    if (this.#queue.length + this.#unsure.length + this.#refusals.size > 0) this.#writeSoon()
   }
 
   async #writeQueue(): Promise<void> {
+    if (this.#unsure.length > 0 && !(await this.#settleUnsure())) return
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, BATCH_MAX)
       const written = await Promise.all(groupsOf(batch).map((group) => this.#write(group)))
@@ -209,16 +220,33 @@ export class ActivityRecorder {
 
   /** Returns whether the log has taken them; if not, they are written again where that cannot double them. */
   async #write(group: Group): Promise<boolean> {
+    const by = this.#writer.next(logOf(group))
     try {
-      await writeGroup(this.#parts.redis, group)
+      await writeGroup(this.#parts.redis, group, by)
       return true
     } catch (error) {
-      const { waiting } = group
-      // A batch that timed out may be there: writing it again would double its entries.
-      const mayBeThere = messageOf(error).includes('timed out')
-      if (mayBeThere || this.#queue.length + waiting.length > QUEUE_MAX)
-        this.#lost += waiting.length
-      else this.#queue = [...waiting, ...this.#queue]
+      if (wasNotRun(error)) this.#putBack(group)
+      else this.#unsure.push({ group, batch: by.batch })
+      this.#writeSoon()
+      this.#tellFailure(error)
+      return false
+    }
+  }
+
+  #putBack({ waiting }: Group): void {
+    if (this.#queue.length + waiting.length > QUEUE_MAX) this.#lost += waiting.length
+    else this.#queue = [...waiting, ...this.#queue]
+  }
+
+  /** Returns whether it is known now which batches were written; the others wait again. */
+  async #settleUnsure(): Promise<boolean> {
+    try {
+      const last = await this.#writer.giveUp(this.#unsure.map(({ group }) => logOf(group)))
+      const missing = this.#unsure.filter(({ batch }, i) => last[i] !== batch)
+      this.#unsure = []
+      for (const { group } of missing) this.#putBack(group)
+      return true
+    } catch (error) {
       this.#writeSoon()
       this.#tellFailure(error)
       return false
@@ -299,7 +327,7 @@ function groupsOf(batch: readonly Waiting[]): readonly Group[] {
   const groups = new Map<string, Group>()
   for (const one of batch) {
     const { organization_id, is_packed } = one
-    const name = `${organization_id} ${is_packed}`
+    const name = logOf(one)
     const group = groups.get(name)
     if (group === undefined) groups.set(name, { organization_id, is_packed, waiting: [one] })
     else group.waiting.push(one)
@@ -307,17 +335,23 @@ function groupsOf(batch: readonly Waiting[]): readonly Group[] {
   return [...groups.values()]
 }
 
+const logOf = ({
+  organization_id,
+  is_packed,
+}: Pick<Group, 'organization_id' | 'is_packed'>): string => `${organization_id} ${is_packed}`
+
 async function writeGroup(
   redis: RedisClient,
   { organization_id, is_packed, waiting }: Group,
+  by: WriteMark,
 ): Promise<void> {
   const lines = waiting.map(({ line }) => line)
   if (is_packed && lines.length >= BLOCK_ENTRIES_MIN) {
     // Without the tab before them and the line feed after them.
     const texts = lines.map((line) => line.slice(1, -1))
-    if (await recordBlocks(redis, organization_id, texts)) return
+    if (await recordBlocks(redis, organization_id, texts, by)) return
   }
-  await recordLines(redis, organization_id, lines)
+  await recordLines(redis, organization_id, lines, by)
 }
 
 const messageOf = (error: unknown): string =>

@@ -1,3 +1,4 @@
+import type { LogWriter } from '../../core/change/log-writer.ts'
 import { recordLines } from '../../core/change/record-entries.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -31,6 +32,7 @@ export interface WaitingCount {
 
 interface Parts {
   readonly redis: RedisClient
+  readonly writer: LogWriter
   readonly nowMs: () => number
   readonly onLost: (count: number) => void
   /** A refusal that waited is in the log. */
@@ -120,12 +122,13 @@ export class WaitingRefusals {
 
   /** Returns false if the batch must wait. */
   async #writeEntries(organization_id: string, batch: readonly WaitingRefusal[]): Promise<boolean> {
-    const { redis, nowMs, onLost, onWritten } = this.#parts
+    const { redis, writer, nowMs, onLost, onWritten } = this.#parts
     try {
       const unsure = batch.flatMap(({ may_be_there, id }) => (may_be_there ? [id] : []))
+      if (unsure.length > 0) await writer.giveUp()
       const there = await recentOf(redis, organization_id, unsure)
       const lines = batch.flatMap(({ id, line }) => (there.includes(id) ? [] : [line]))
-      await recordLines(redis, organization_id, lines)
+      await recordLines(redis, organization_id, lines, writer.mark)
       for (const refusal of batch) onWritten(refusal)
       return true
     } catch (error) {

@@ -13,6 +13,8 @@ import type { Agent } from '../../core/model.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
 import { makeAutoKiller } from '../../ext-proc/kill/make-auto-killer.ts'
+import { GivenUpError, LogWriter } from '../../core/change/log-writer.ts'
+import { recordLines } from '../../core/change/record-entries.ts'
 import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
@@ -78,26 +80,6 @@ test('while the store is unavailable the process log reports it every five secon
   await recorder.stop()
   assert.equal(await written(entry), 1)
   assert.equal(recorder.metrics.agw_activity_lost_total, 0)
-})
-
-test('entries that a hanging store may have taken are reported as lost and not written twice', async () => {
-  await connected()
-  const entry = activityEntry('request_allowed')
-  process.kill(valkey.pid(), 'SIGSTOP')
-  try {
-    recorder.allowed(entry)
-    await recorder.flush()
-  } finally {
-    process.kill(valkey.pid(), 'SIGCONT')
-  }
-  assert.equal(warnings.length, 1)
-  const { message, error, failures, waiting, lost } = warnings[0] ?? { message: '' }
-  assert.equal(message, 'the activity log cannot be written')
-  assert.match(String(error), /timed out/)
-  assert.deepEqual({ failures, waiting, lost }, { failures: 1, waiting: 0, lost: 1 })
-  await connected()
-  await recorder.stop()
-  assert.ok((await written(entry)) <= 1)
 })
 
 const logged = async (agent_id: string | null): Promise<ActivityEntry[]> =>
@@ -318,4 +300,47 @@ test('an automatic kill that the store could not take is written when it answers
     const text = await redis.hget(REDIS_KEYS.agents(ORG), agent.agent_id).catch(() => null)
     return text !== null && (JSON.parse(text) as Agent).status === 'killed'
   })
+})
+
+test('what a paused store has taken is written once, though its writer has connected again and repeated it', async () => {
+  await connected()
+  const refusals = Array.from({ length: 3 }, () =>
+    activityEntry('request_rejected', { decision: 'blocked', reason: 'permission_denied' }),
+  )
+  const calls = Array.from({ length: 5 }, () => activityEntry('request_allowed'))
+  for (let round = 0; round < 2; round++) {
+    process.kill(valkey.pid(), 'SIGSTOP')
+    try {
+      for (const entry of calls) recorder.allowed(entry)
+      // Both wait for an answer in vain; the store has their bytes.
+      await Promise.all([recorder.flush(), ...refusals.map((entry) => recorder.refused(entry))])
+      redis.stream.destroy()
+      await until('it connects again', () => redis.status !== 'ready')
+    } finally {
+      process.kill(valkey.pid(), 'SIGCONT')
+    }
+    await connected()
+    await until('nothing waits', async () => {
+      await recorder.flush()
+      return recorder.metrics.agw_activity_waiting_entries === 0
+    })
+    for (const entry of [...refusals, ...calls]) assert.equal(await written(entry), round + 1)
+    assert.equal(recorder.metrics.agw_activity_lost_total, 0)
+  }
+})
+
+test('a write that was given up is not run, whenever the store reads it', async () => {
+  await connected()
+  const writer = new LogWriter(redis)
+  const [early, late] = [activityEntry('request_allowed'), activityEntry('request_allowed')]
+  const line = (entry: ActivityEntry): string => `\t${JSON.stringify(entry)}\n`
+  const first = writer.next('log')
+  await recordLines(redis, ORG, [line(early)], first)
+  const second = writer.next('log')
+  assert.deepEqual(await writer.giveUp(['log', 'other']), [first.batch, null])
+  await assert.rejects(recordLines(redis, ORG, [line(late)], second), GivenUpError)
+  assert.equal(await written(late), 0)
+  await recordLines(redis, ORG, [line(late)], writer.next('log'))
+  assert.deepEqual([await written(early), await written(late)], [1, 1])
+  assert.deepEqual(await writer.giveUp(['log']), [second.batch + 1])
 })

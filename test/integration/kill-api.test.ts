@@ -276,9 +276,17 @@ test('a reactivation with rotate_keys answers a new key, and no later one gives 
   const fresh = () => openCall(fleet.envoys[0]?.url ?? '', `${access.base_url}/fresh`, headers)
   assert.equal((await fresh().ended).status, 200)
   assert.equal((await callOf(access, '/old').ended).reason, 'invalid_api_key')
+  // A repeated request gets a key as well, and takes none away.
+  const again = await fleet.operator.send('POST', `${path}/reactivate`, {
+    reason: 'leaked',
+    rotate_keys: true,
+  })
+  assert.equal(again.credentials_restored, 0)
+  assert.match(again.api_key, /^agw_live_/)
+  assert.equal((await fresh().ended).status, 200)
   await fleet.operator.send('POST', `${path}/kill`)
   const back = await fleet.operator.send('POST', `${path}/reactivate`, { reason: 'again' })
-  assert.equal(back.credentials_restored, 1)
+  assert.equal(back.credentials_restored, 2)
   assert.equal((await fresh().ended).status, 200)
   assert.equal((await callOf(access, '/old').ended).status, 401)
 })

@@ -63,6 +63,8 @@ export class FakeEnvoyStream extends EventEmitter {
     this.isEnded = true
   }
 
+  isLost = false
+
   whenRead(callback: () => void): void {
     this.#readers.push(callback)
   }

@@ -727,6 +727,23 @@ describe('an Envoy that does not keep streams open', () => {
     assert.deepEqual([reports.length, count()], [0, 0])
   })
 
+  test('streams that end with their connection show nothing, and at most eight are checked at a time', async () => {
+    const { watch, reports, count } = connection()
+    const calls: Call[] = []
+    for (let i = 0; i < 8; i++) calls.push(await passed(watch))
+    const isCheck = (): boolean => {
+      const begun = watch.begin({ organization_id: 'o', agent_id: 'a' })
+      return typeof begun === 'object' && begun?.isCheck === true
+    }
+    assert.equal(isCheck(), false)
+    for (const call of calls) {
+      call.envoy.isLost = true
+      call.envoy.emit('cancelled')
+    }
+    assert.equal(isCheck(), true)
+    assert.deepEqual([reports.length, count()], [0, 0])
+  })
+
   test('a stream that is kept until its response begins, and not longer, is noticed', async () => {
     const { watch, reports, count } = connection()
     for (let i = 0; i < 3; i++) {

@@ -482,6 +482,12 @@ test('an agent that is active is not reactivated, and an unknown one is not ther
   await store(anAgent())
   assert.equal((await reactivated())?.was_killed, false)
   assert.equal(await redis.exists(REDIS_KEYS.epoch), 0)
+  const target: ControlTarget = { what: 'key', hash: 'new' }
+  const writes = [['SET', 'the new key', 'x']] as const
+  const done = await reactivated({ writes, target, key_id: 'new' })
+  assert.deepEqual([done?.was_killed, done?.credentials_restored], [false, 0])
+  assert.equal(await redis.get('the new key'), 'x')
+  assert.deepEqual(await actions(), ['agent.reactivate'])
   await redis.flushall()
   assert.equal(await reactivated(), null)
 })
