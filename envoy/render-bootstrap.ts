@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parse, stringify } from 'yaml'
+import { HEADER_GROUPS } from '../core/header-table.ts'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { addForwardProxy } from './add-forward-proxy.ts'
@@ -69,8 +70,11 @@ const KEEPALIVE_TIMEOUT_SHARE = 1 / 3
 const UNHEALTHY_AFTER = { held: 6, otherwise: 2 }
 
 /** Headers that end at this gateway; `_` is read as `-` because CGI-like servers do so. */
-const KEPT_FROM_UPSTREAM =
-  'x[-_]agw[-_].*|forwarded|x[-_]real[-_]ip|x[-_]forwarded[-_].*|x[-_]envoy[-_].*|x[-_]request[-_]id|proxy[-_]authorization|te'
+const KEPT_FROM_UPSTREAM = HEADER_GROUPS.filter(({ in_envoy }) => in_envoy)
+  .flatMap(({ names }) => [...names])
+  .map((name) => name.replaceAll('-', '[-_]').replace('*', '.*'))
+  .concat('te')
+  .join('|')
 
 /**
  * Response headers that would act on the gateway's whole origin, which all APIs share: what a browser or another client

@@ -1,6 +1,9 @@
 import { admit } from '../../core/decision/admit.ts'
+import { admitBody } from '../../core/decision/admit-body.ts'
 import type { AgentFacts } from '../../core/decision/admission-facts.ts'
 import type { IntegrationTable } from '../../core/policy/compile-integrations.ts'
+import { findBodyOverrides } from '../../core/policy/find-body-overrides.ts'
+import type { Header } from '../../core/policy/header.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
 import { type Explanation, explanation } from './explanation.ts'
 
@@ -8,26 +11,53 @@ export interface Question {
   readonly method: string
   /** The absolute target URL as the operator gave it. */
   readonly url: string
+  /** Default: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Default: none. */
+  readonly body?: string | undefined
   readonly agent: AgentFacts
   readonly integrations: IntegrationTable
   readonly now_ms: number
 }
 
-/** The decision on a call of the agent without further headers. */
-export const explainCall = ({ method, url, agent, integrations, now_ms }: Question): Explanation =>
-  explanation(
-    admit({
-      request: {
-        method,
-        target: parseTarget(`/${Buffer.from(url, 'utf8').toString('latin1')}`),
-        headers: [],
-        upgrade: null,
-        named_agents: [],
-        installation: '',
-      },
-      now_ms,
-      caller: { kind: 'assumed' },
-      integrations,
-      agent,
-    }),
-  )
+/** The decision on a call of the agent. What a body names counts even where an edge would not have to read it. */
+export function explainCall(question: Question): Explanation {
+  const { method, url, agent, integrations, now_ms, body = null } = question
+  const headers = headersOf(question)
+  const valueOf = (wanted: string): readonly string[] =>
+    headers.filter(({ name }) => name === wanted).map(({ value }) => value)
+  const [protocol] = valueOf('upgrade')
+  const admission = admit({
+    request: {
+      method,
+      target: parseTarget(`/${latin1(url)}`),
+      headers,
+      upgrade:
+        protocol === undefined
+          ? null
+          : protocol.toLowerCase() === 'websocket' && method === 'GET'
+            ? 'websocket'
+            : 'other',
+      named_agents: [],
+      installation: '',
+    },
+    now_ms,
+    caller: { kind: 'assumed' },
+    integrations,
+    agent,
+  })
+  if (admission.kind !== 'admitted' || body === null) return explanation(admission)
+  const inBody = findBodyOverrides(Buffer.from(body), valueOf('content-type').join(', '))
+  return explanation(admitBody(admission, inBody) ?? admission)
+}
+
+const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+
+/** As Envoy sends them to an edge. */
+const headersOf = ({ method, headers = {} }: Question): readonly Header[] => [
+  { name: ':method', value: method },
+  ...Object.entries(headers).map(([name, value]) => ({
+    name: name.toLowerCase(),
+    value: latin1(value.trim()),
+  })),
+]

@@ -19,6 +19,9 @@ import { type Replaced, UnsavedScope, withUnsaved } from './unsaved-scope.ts'
 
 const AgentId = Type.String({ minLength: 1, maxLength: 128 })
 
+/** A method or path is in the first of a body; one request must not cost more than a few milliseconds. */
+const EXPLAINED_BODY_MAX = 65_536
+
 const Question = Strict({
   agent_id: AgentId,
   method: Type.String({
@@ -27,6 +30,16 @@ const Question = Strict({
     description: 'As the agent sends it: methods are case-sensitive',
   }),
   url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
+  headers: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$" }),
+      Type.String({ maxLength: 16_384 }),
+      { maxProperties: 180, description: 'As the agent sends them' },
+    ),
+  ),
+  body: Type.Optional(
+    Type.String({ maxLength: EXPLAINED_BODY_MAX, description: 'As the agent sends it' }),
+  ),
   scope: Type.Optional(UnsavedScope),
 })
 
@@ -107,6 +120,8 @@ async function explain(
   const explanation = explainCall({
     method: body.method,
     url: body.url,
+    headers: body.headers,
+    body: body.body,
     agent: { agent, killed_at, scopes: compileScopes(tried?.scopes ?? policy.scopes) },
     integrations: compileIntegrations(integrations),
     now_ms: Date.now(),

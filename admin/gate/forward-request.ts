@@ -1,5 +1,6 @@
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { HEADER_TABLE } from '../../core/header-table.ts'
 import { mintId } from '../../core/api-key.ts'
 import { errorReply } from '../http/error-reply.ts'
 import { CLIENT_ADDRESS } from '../sign-in/source-address.ts'
@@ -10,14 +11,8 @@ const IDLE_LIMIT_MS = 30_000
 const IDLE_MAX = 64
 /** Between two neighbours, not for the whole way; Node sets its own. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
+  ...HEADER_TABLE.hop_by_hop.names,
+  ...HEADER_TABLE.upgrade.names,
   CLIENT_ADDRESS,
 ])
 

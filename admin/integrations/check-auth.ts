@@ -1,20 +1,22 @@
 import { findCredentialType } from '../../core/credential/catalogue.ts'
 import type { TextKind } from '../../core/credential/member.ts'
+import { isDropped, isFraming } from '../../core/header-table.ts'
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
 import type { Issue } from '../http/outcome.ts'
 import { parseUrl } from '../../core/bounded/parse-url.ts'
 
+/** Headers of which HTTP or the gateway makes more than a text for the API. */
+const FURTHER = /^(content-.*|via|proxy-.*|accept-encoding|http2-settings)$/
+
 /** Headers that frame the message, name its route, or belong to this gateway or a proxy. */
-const REFUSED_HEADER =
-  /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|via|forwarded|proxy-.*|x-forwarded-.*|x-real-ip|x-request-id|x-agw-.*|x-envoy-.*|accept-encoding|http2-settings)$/
+const isReserved = (plain: string): boolean =>
+  plain !== 'authorization' && (isDropped(plain) || isFraming(plain) || FURTHER.test(plain))
 
 /** Checks a text beyond its schema; null if it is valid. */
 const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
   header_name: (name) =>
-    REFUSED_HEADER.test(plainHeaderName(name))
-      ? 'is a header that cannot carry a credential'
-      : null,
+    isReserved(plainHeaderName(name)) ? 'is a header that cannot carry a credential' : null,
   url: (text) => {
     const url = parseUrl(text)
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))

@@ -5,6 +5,7 @@ import { apiPage } from './api-page.ts'
 import { cliPage } from './cli-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
+import { headersPage } from './headers-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { redisKeysPage } from './redis-keys-page.ts'
 import { settingsPage } from './settings-page.ts'
@@ -13,6 +14,7 @@ import { settingsPage } from './settings-page.ts'
 export const referencePages = (): Readonly<Record<string, string>> => ({
   'settings.md': settingsPage(),
   'errors.md': errorsPage(),
+  'headers.md': headersPage(),
   'events.md': eventsPage(),
   'metrics.md': metricsPage(),
   'cli.md': cliPage(makeProgram()),

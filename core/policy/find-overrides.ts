@@ -13,41 +13,6 @@ import {
 import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
-/** Headers from which servers, frameworks and gateways read an address, in their plain form. */
-const ADDRESS_HEADERS: ReadonlyMap<string, AddressOverride['kind']> = new Map([
-  ['path-info', 'url'],
-  ['request-uri', 'url'],
-  ['request-url', 'url'],
-  ['unencoded-url', 'url'],
-  ['x-http-destination-url', 'url'],
-  ['x-http-destinationurl', 'url'],
-  ['x-original-path', 'url'],
-  ['x-original-request-uri', 'url'],
-  ['x-original-uri', 'url'],
-  ['x-original-url', 'url'],
-  ['x-override-path', 'url'],
-  ['x-override-uri', 'url'],
-  ['x-override-url', 'url'],
-  ['x-path-info', 'url'],
-  ['x-proxy-url', 'url'],
-  ['x-real-url', 'url'],
-  ['x-request-uri', 'url'],
-  ['x-request-url', 'url'],
-  ['x-rewrite-path', 'url'],
-  ['x-rewrite-uri', 'url'],
-  ['x-rewrite-url', 'url'],
-  ['x-host', 'host'],
-  ['x-host-override', 'host'],
-  ['x-http-host', 'host'],
-  ['x-http-host-override', 'host'],
-  ['x-original-host', 'host'],
-  ['x-override-host', 'host'],
-  ['x-real-host', 'host'],
-  ['x-rewrite-host', 'host'],
-  // WSGI servers and a common Flask middleware remove this prefix from the path.
-  ['script-name', 'prefix'],
-  ['x-script-name', 'prefix'],
-])
 /** WebDAV writes to the address in this header, with these methods only. */
 const DESTINATION = 'destination'
 const DESTINATION_METHODS: readonly string[] = ['COPY', 'MOVE']
@@ -79,7 +44,7 @@ export function findOverrides(headers: readonly Header[], raw_query: string | nu
 
 const NAMES_METHOD = /method|verb/
 /** The first letters of the names. */
-const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmoprsuvx'))
+const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmorvx'))
 
 /** How a header with this name changes the request. */
 type Role =
@@ -92,8 +57,6 @@ const roleOf = perHeaderName((name): Role | null => {
   if (first === 0x3a || (isLetter && !INITIALS.has(first))) return null
   const plain = plainHeaderName(name)
   if (plain === DESTINATION) return { kind: 'destination' }
-  const kind = ADDRESS_HEADERS.get(plain)
-  if (kind !== undefined) return { kind }
   const field = NAMES_METHOD.test(plain) ? overrideField(plain) : null
   return field === null || field === 'path' ? null : { kind: 'method', field }
 })

@@ -1,38 +1,9 @@
 import type { Header } from './header.ts'
+import { isDropped, isFraming } from '../header-table.ts'
 import { holdsGatewayKey } from './holds-gateway-key.ts'
 import type { OwnedName } from './owned-name.ts'
 import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
-
-/** Never sent upstream: hop-by-hop headers, and those that only a proxy or the gateway may set. */
-const REMOVED: ReadonlySet<string> = new Set([
-  'authorization',
-  'connection',
-  'forwarded',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'trailers',
-  'transfer-encoding',
-  'upgrade',
-  'x-real-ip',
-  'x-request-id',
-])
-const REMOVED_PREFIXES = ['x-agw-', 'x-forwarded-', 'x-envoy-'] as const
-
-/**
- * Headers that determine how the request is read. A caller's `Connection` cannot remove them, and a second one in another
- * spelling (`Content_Type`), which some upstreams use instead, is removed.
- */
-const FRAMING: ReadonlySet<string> = new Set([
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'host',
-])
 
 /**
  * The names, as spelled in the request, of headers that must not be sent upstream. Names are compared in their plain form,
@@ -62,10 +33,7 @@ const nameFacts = perHeaderName(
     const plain = plainHeaderName(name)
     // A pseudo-header.
     if (name.charCodeAt(0) === 0x3a) return { plain, fate: 'stays' }
-    const goes =
-      REMOVED.has(plain) ||
-      (plain !== name && FRAMING.has(plain)) ||
-      REMOVED_PREFIXES.some((prefix) => plain.startsWith(prefix))
+    const goes = isDropped(plain) || (plain !== name && isFraming(plain))
     return { plain, fate: goes ? 'goes' : 'asked' }
   },
 )
@@ -78,7 +46,7 @@ function nominatedBy(headers: readonly Header[]): readonly string[] {
   return connection
     .flatMap(({ value }) => value.split(','))
     .map((token) => plainHeaderName(token.trim().toLowerCase()))
-    .filter((token) => token !== '' && !FRAMING.has(token))
+    .filter((token) => token !== '' && !isFraming(token))
 }
 
 const isConnection = ({ name }: Header): boolean => name === 'connection'

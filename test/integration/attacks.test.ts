@@ -89,12 +89,6 @@ test('threat 28: a body that only some framework reads as an override is refused
     [`/x?${'_method=POST&'.repeat(20)}_method=DELETE`, '', {}],
     ['/x', 'a%26_method=DELETE', FORM],
     ...['X-Method', 'X-Original-Method'].map((name) => ['/x', '', { [name]: 'DELETE' }] as never),
-    ...['X-Original-URI', 'X-Rewrite-URI', 'X-Override-URL', 'Request-Uri', 'X-Script-Name'].map(
-      (name) => ['/x', '', { [name]: '/elsewhere' }] as never,
-    ),
-    ...['X-Host', 'X-Original-Host', 'X-HTTP-Host-Override'].map(
-      (name) => ['/x', '', { [name]: 'elsewhere.test' }] as never,
-    ),
   ]
   for (const [path, body, headers] of refused) {
     const sent = stack.api.mark()
@@ -112,7 +106,7 @@ test('threat 28: a body that only some framework reads as an override is refused
     ['payment_method=DELETE&method=card&_method=POST', FORM],
     ['_method=DELETE', { 'content-type': 'text/plain' }],
     ['_method=DELETE', { 'content-type': 'application/octet-stream' }],
-    ['', { 'X-Host': new URL(postOnly.base_url).host, 'X-Method': 'post' }],
+    ['', { 'X-Host': 'elsewhere.test', 'X-Script-Name': '/elsewhere', 'X-Method': 'post' }],
   ]
   for (const [body, headers] of passed)
     assert.deepEqual([body, (await post(postOnly, '/x', body, headers)).status], [body, 200])

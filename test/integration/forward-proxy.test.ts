@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { HEADER_GROUPS } from '../../core/header-table.ts'
 import { call, type HttpAnswer } from '../kit/call.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { ForwardClient, type TunnelOptions } from '../kit/forward-client.ts'
@@ -70,6 +71,76 @@ test('a call through a tunnel has the stored credential and no key of ours', asy
   assert.deepEqual(await viaIds('base_url'), [])
   assert.equal(entry.source_ip, '127.0.0.1')
   assert.equal(entry.agent_id, agent.agent_id)
+})
+
+/** A value that no other header has. */
+const MARK = 'from-a-front-proxy'
+/** Those that Envoy or the test client itself gives a meaning. */
+const HAVE_MEANING = new Set([
+  'authorization',
+  'connection',
+  'expect',
+  'transfer-encoding',
+  'upgrade',
+])
+const dropped = HEADER_GROUPS.filter(({ fate }) => fate === 'dropped')
+  .flatMap(({ names }) => [...names])
+  .filter((name) => !HAVE_MEANING.has(name))
+  .map((name) => name.replace('*', 'Sample'))
+
+test('threat 10: no dropped header of the table reaches the API, by base URL, by proxy and in a tunnel', async () => {
+  const restricted = { mcp_tools: { allow: ['*'], deny: ['drop_*'] } }
+  const held = await operator.makeAccess(stack.ownBaseUrl(), { scope: restricted })
+  const heldConnections = client.agent({ key: held.agent.api_key })
+  const spellings = [
+    (name: string) => name,
+    (name: string) => name.replaceAll('-', '_').toUpperCase(),
+    (name: string) => name.replace('-', '.'),
+  ]
+  // Envoy takes at most 200 headers.
+  const CHUNK = 90
+  for (const spell of spellings)
+    for (let at = 0; at < dropped.length; at += CHUNK) {
+      const names = dropped.slice(at, at + CHUNK).map(spell)
+      const headers = Object.fromEntries(names.map((name) => [name, MARK]))
+      const more = { method: 'POST', body: '{}', is_chunked: true, trailers: headers }
+      const withKey = { ...headers, 'content-type': 'application/json' }
+      const marks = api.mark()
+      const answers = await Promise.all([
+        call({
+          to: stack.proxyUrl,
+          path: `/${access.base_url}/echo`,
+          ...more,
+          headers: { ...withKey, ...access.headers },
+        }),
+        call({
+          to: stack.proxyUrl,
+          path: `/${held.base_url}/echo`,
+          ...more,
+          headers: { ...withKey, ...held.headers },
+        }),
+        get('/echo', { ...more, headers: withKey }),
+        call({
+          to: new URL(held.base_url).origin,
+          path: `${new URL(held.base_url).pathname}/echo`,
+          connections: heldConnections,
+          ...more,
+          headers: withKey,
+        }),
+      ])
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200, 200],
+      )
+      const received = marks()
+      assert.equal(received.length, 4)
+      for (const one of received) {
+        const arrived = one.headers.filter(([, value]) => value.includes(MARK))
+        assert.deepEqual(arrived, [])
+        assert.deepEqual(one.trailers, [])
+      }
+    }
+  heldConnections.destroy()
 })
 
 test('calls by base URL and by proxy are decided alike', async () => {

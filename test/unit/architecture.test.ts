@@ -45,7 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['cli', 'envoy', 'core', 'core/credential', 'core/scanner', 'admin', 'node', 'npm'],
 }
 /** What of `core` a decision may use: types and closed tables, nothing that speaks to anybody. */
-const POLICY_MAY_USE = ['model', 'reasons', 'secret', 'api-key', 'short-text'].map(
+const POLICY_MAY_USE = ['model', 'reasons', 'secret', 'api-key', 'short-text', 'header-table'].map(
   (name) => `core/${name}.ts`,
 )
 

@@ -5,6 +5,8 @@ import fc from 'fast-check'
 import { mintKey } from '../../core/api-key.ts'
 import { applyCredential } from '../../core/policy/apply-credential.ts'
 import { decodeFormText } from '../../core/policy/decode-form-text.ts'
+import { findOverrides } from '../../core/policy/find-overrides.ts'
+import { HEADER_GROUPS, HEADER_TABLE, isFraming } from '../../core/header-table.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
 import {
@@ -67,13 +69,38 @@ test('threat 10: hop-by-hop, forwarded, gateway and owned headers do not go upst
     'via',
     'x-agwx',
     'x-api-key2',
-    'x-forwarded',
     'x-http-method-override',
     'openai-organization',
     'authorization-x',
   ]
   const headers = named(...removed, ...kept)
   assert.deepEqual(headersToRemove(headers, OWN_API_KEY), removed)
+})
+
+test('every name of the table is dropped in each spelling, and what is not dropped there stays', () => {
+  for (const { names, fate } of HEADER_GROUPS)
+    for (const listed of names) {
+      const name = listed.replace('*', 'a-b')
+      const goes = fate === 'dropped' || fate === 'refused' || name.startsWith('x-agw-')
+      const spellings = [
+        name,
+        name.toUpperCase(),
+        name.replaceAll('-', '_'),
+        name.replace('-', '.'),
+      ]
+      for (const spelled of spellings) {
+        const isSame = goes || (isFraming(name) && spelled.toLowerCase() !== name)
+        const removed = headersToRemove(named(spelled.toLowerCase()), OWN_API_KEY)
+        assert.deepEqual([spelled, removed.length > 0], [spelled, isSame])
+      }
+    }
+})
+
+test('a method header of the table decides, and is never dropped', () => {
+  for (const name of HEADER_TABLE.method.names) {
+    const { methods } = findOverrides([{ name, value: 'DELETE' }], null)
+    assert.deepEqual([name, methods], [name, ['DELETE']])
+  }
 })
 
 test('a header that no credential owns stays', () => {

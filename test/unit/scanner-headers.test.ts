@@ -68,7 +68,6 @@ test('threat: an injection is found in whatever header carries it', () => {
     ['x-amz-date', ATTACK, 'headers.x-amz-date'],
     ['x-amz-content-sha256', ATTACK, 'headers.x-amz-content-sha256'],
     ['http2-settings', base64, 'headers.http2-settings'],
-    ['expect', ATTACK, 'headers.expect'],
   ]
   for (const [name, value, location] of rows) assert.equal(locationOf(name, value), location, name)
 })
@@ -86,18 +85,8 @@ test('threat: an injection is found in a header that has any number of others be
     }
 })
 
-test('what frames a message, is not forwarded, or is a credential is not read', () => {
-  for (const name of [
-    'authorization',
-    'proxy-authorization',
-    'host',
-    'connection',
-    'x-forwarded-for',
-    'x-envoy-original-path',
-    'x-agw-agent-id',
-    'x-request-id',
-    ':authority',
-  ])
+test('what HTTP fixes is not read', () => {
+  for (const name of ['host', 'content-length', ':authority'])
     assert.equal(locationOf(name, ATTACK), undefined, name)
 })
 

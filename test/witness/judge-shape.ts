@@ -4,6 +4,8 @@ import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { coverTarget } from '../../core/policy/cover-target.ts'
 import { decideScope } from '../../core/policy/decide-scope.ts'
+import { HEADER_TABLE } from '../../core/header-table.ts'
+import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import { findOverrides } from '../../core/policy/find-overrides.ts'
 import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
 import { joinOverrides } from '../../core/policy/overrides.ts'
@@ -16,6 +18,8 @@ import type { SeenCall } from './send-shape.ts'
 
 const TABLE = compileIntegrations([anIntegration('http://x', { integration_id: 'int_a' })])
 
+const ADDRESSES: readonly string[] = HEADER_TABLE.address.names
+
 const compiled = new Map<string, ReturnType<typeof compileScopes>>()
 
 /** Of an agent that may only do `method` on one item. */
@@ -27,9 +31,13 @@ function scopesFor(method: string): ReturnType<typeof compileScopes> {
   return scopes
 }
 
-/** What the gateway answers where the agent may only do `method` on one item, and nothing is scanned. */
-export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' {
+/**
+ * What the gateway answers where the agent may only do `method` on one item, and nothing is scanned; `dropped` if the API does not
+ * get a header of the shape.
+ */
+export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' | 'dropped' {
   const { method, target: path, body } = shape
+  if (shape.headers.some(([name]) => ADDRESSES.includes(plainHeaderName(name)))) return 'dropped'
   const scopes = scopesFor(method)
   const headers: Header[] = [
     { name: ':method', value: method },

@@ -56,6 +56,8 @@ export async function compareCall(
     agent_id: agent.agent_id,
     method,
     url,
+    headers: { ...one.headers, ...contentType(one) },
+    ...(one.form === null ? {} : { body: one.form }),
   })
   const answer = await send(proxyUrl, one, mark)
   const arrived = api.received.filter((request) => request.header('x-case') === mark)
@@ -107,14 +109,20 @@ function refusedKeyOf(world: World, { key_state, agent }: RandomCall): readonly 
   return REFUSED_KEY[key_state] ?? null
 }
 
+function contentType({ tool, form }: RandomCall): Readonly<Record<string, string>> {
+  if (tool !== null) return { 'content-type': 'application/json' }
+  return form === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+}
+
 const send = (proxyUrl: string, one: RandomCall, mark: string): Promise<HttpAnswer> => {
   const headers = {
     'x-case': mark,
     ...(one.key === null ? {} : { authorization: `Bearer ${one.key}` }),
     'x-agw-agent-id': one.agent.agent_id,
-    ...(one.tool === null ? {} : { 'content-type': 'application/json' }),
+    ...one.headers,
+    ...contentType(one),
   }
-  const body = one.tool === null ? undefined : toolCall(one.tool)
+  const body = one.tool === null ? (one.form ?? undefined) : toolCall(one.tool)
   return isPlain(one.url) && one.method === one.method.toUpperCase()
     ? call({
         to: proxyUrl,

@@ -20,6 +20,10 @@ export interface RandomCall {
   readonly url: string
   /** The tool that the body calls; null for a call without a body. */
   readonly tool: string | null
+  /** Headers by which some servers choose another method or address. */
+  readonly headers: Readonly<Record<string, string>>
+  /** A form, instead of a tool call; null for none. */
+  readonly form: string | null
   readonly http_version: '1.1' | '2'
 }
 
@@ -67,6 +71,15 @@ const KEY_STATES: readonly KeyState[] = [
   'none',
 ]
 
+const OVERRIDE_HEADERS: readonly Readonly<Record<string, string>>[] = [
+  { 'x-http-method-override': 'DELETE' },
+  { x_method_override: 'GET' },
+  { 'x-original-url': '/admin', 'x-forwarded-host': 'evil.test' },
+  { destination: '/v1/admin' },
+  { 'x-method': 'PUT, PATCH' },
+]
+const FORMS = ['a=1', '_method=DELETE', '_method=put&a=1', 'rest_route=/admin']
+
 export function randomCall(world: World, random: SeededRandom): RandomCall {
   const agent =
     random.below(4) === 0
@@ -74,11 +87,15 @@ export function randomCall(world: World, random: SeededRandom): RandomCall {
       : random.pick(world.agents.filter(({ state }) => state === 'active'))
   const key_state = random.pick(KEY_STATES)
   const tool = random.below(4) === 0 ? random.pick(TOOL_NAMES) : null
+  const method = tool === null ? random.pick(METHODS) : 'POST'
+  const hasForm = tool === null && ['POST', 'PUT', 'PATCH'].includes(method)
   return {
     agent,
     key_state,
     key: keyOf(world, agent, key_state),
-    method: tool === null ? random.pick(METHODS) : 'POST',
+    method,
+    headers: random.below(4) === 0 ? random.pick(OVERRIDE_HEADERS) : {},
+    form: hasForm && random.below(2) === 0 ? random.pick(FORMS) : null,
     url: randomUrl(world, random),
     tool,
     http_version: random.pick(['1.1', '2']),
