@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { proposedFormat } from '../core/error-formats.ts'
 import type { Environment } from '../core/settings.ts'
 import type { AdminAnswer } from './call-admin.ts'
 import { carryOutChanges, type CreateAgents, NotMade } from './config/carry-out-changes.ts'
@@ -68,9 +69,11 @@ export async function runApply(
           ? `${terminalJson({ ...changeObject(change), ...(warnings.length > 0 ? { warnings } : {}) })}\n`
           : changeLines(change),
       )
-      if (output !== 'json')
-        for (const warning of warnings)
-          stderr.write(terminalLines(`Warning: ${change.title}: ${warning}\n`))
+      if (output === 'json') continue
+      for (const warning of warnings)
+        stderr.write(terminalLines(`Warning: ${change.title}: ${warning}\n`))
+      const hint = formatHint(change)
+      if (hint !== null) stderr.write(terminalLines(`Hint: ${change.title}: ${hint}\n`))
     }
   } catch (error) {
     stderr.write(
@@ -101,4 +104,14 @@ function issuesOf(
 ): readonly { readonly path: string; readonly message: string }[] {
   const { details } = (answer?.body ?? {}) as { readonly details?: { readonly issues?: unknown } }
   return Array.isArray(details?.issues) ? details.issues : []
+}
+
+/** The format of refusals is never set silently: it changes what agents receive. */
+function formatHint(change: ConfigChange): string | null {
+  if (change.action !== 'create' || change.entry.kind !== 'integrations') return null
+  const { base_url, error_format } = change.entry.wanted
+  const proposed = error_format === undefined ? proposedFormat(String(base_url)) : null
+  return proposed === null
+    ? null
+    : `with "error_format": "${proposed}" the SDKs of this API show why a call was refused; only the body of refusals changes. "gateway" keeps the present one.`
 }

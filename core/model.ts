@@ -3,6 +3,7 @@
  * What a reader of the API sees is derived from these by admin; what the hot path uses is compiled from them.
  */
 
+import type { ErrorFormat } from './error-formats.ts'
 import type { SealedAuth } from './credential/catalogue.ts'
 
 export type AgentStatus = 'active' | 'killed'
@@ -100,12 +101,14 @@ export interface Integration {
    * integrations stored by older versions.
    */
   readonly allow_encoded_slashes?: boolean
-  /** Absent in integrations stored by older versions, as the next two. */
+  /** Absent in integrations stored by older versions, as the next three. */
   readonly also_hosts?: readonly AlsoHost[]
   /** Further response headers that hold the URL of a next call; in lower case. */
   readonly rewrite_headers?: readonly string[]
   /** Whether the credential is redacted in response headers. Absent in integrations stored by older versions, as the next. */
   readonly echo_guard?: EchoGuard
+  /** The shape of refusals once the caller is known. */
+  readonly error_format?: ErrorFormat
   readonly upstream?: UpstreamSettings
   readonly auth: SealedAuth
   readonly created_at: string

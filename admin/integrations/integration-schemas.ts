@@ -1,3 +1,4 @@
+import { ERROR_FORMAT_NAMES } from '../../core/error-formats.ts'
 import { Type } from 'typebox'
 import { ECHO_GUARDS, UPSTREAM_DEFAULTS } from '../../core/model.ts'
 import { Name, Nullable, Strict, Timestamp, Warnings } from '../http/common-schemas.ts'
@@ -161,6 +162,11 @@ export const EditableIntegration = Strict({
     description:
       '`headers`: if a response header or trailer repeats the attached credential (as it is, percent-encoded or in Base64), it is redacted there.',
   }),
+  error_format: Type.Enum([...ERROR_FORMAT_NAMES], {
+    default: 'gateway',
+    description:
+      'The shape of refusals, so that the SDKs of the API show their message. Status and X-Agw-Reason are the same. It applies once the caller is known and has a scope for the integration.',
+  }),
   upstream: EditableUpstream,
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),
@@ -175,6 +181,7 @@ export const NewIntegration = Strict({
   also_hosts: Type.Optional(AlsoHosts),
   rewrite_headers: Type.Optional(RewriteHeaders),
   echo_guard: Type.Optional(EditableIntegration.properties.echo_guard),
+  error_format: Type.Optional(EditableIntegration.properties.error_format),
   upstream: Type.Optional(NewUpstream),
 })
 
@@ -188,6 +195,7 @@ export const IntegrationView = Strict({
   also_hosts: Type.Array(Strict(alsoHostMembers)),
   rewrite_headers: Type.Array(Type.String()),
   echo_guard: EditableIntegration.properties.echo_guard,
+  error_format: Type.Enum([...ERROR_FORMAT_NAMES]),
   upstream: UpstreamView,
   auth: AuthView,
   created_at: Timestamp,
@@ -201,5 +209,6 @@ export const INTEGRATION_DEFAULTS = {
   also_hosts: [],
   rewrite_headers: [],
   echo_guard: 'off' as const,
+  error_format: 'gateway' as const,
   upstream: UPSTREAM_DEFAULTS,
 }

@@ -21,6 +21,7 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
     also_hosts: integration.also_hosts ?? [],
     rewrite_headers: integration.rewrite_headers ?? [],
     echo_guard: integration.echo_guard ?? 'off',
+    error_format: integration.error_format ?? 'gateway',
     upstream: upstreamView(integration),
     auth: authView(ring, integration),
     created_at,

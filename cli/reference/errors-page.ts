@@ -1,4 +1,5 @@
 import { ADMIN_ERRORS } from '../../admin/http/admin-errors.ts'
+import { ERROR_FORMATS } from '../../core/error-formats.ts'
 import { REASONS } from '../../core/reasons.ts'
 import { table } from './table.ts'
 
@@ -24,6 +25,22 @@ ${table(
 
 A blocked MCP tool call has status 200: its body is a JSON-RPC result with \`isError: true\`, so that an MCP client shows it to the
 model.
+
+## Formats
+
+\`error_format\` of an integration chooses the shape of refusals, so that the SDKs of the API show their message. Code, message,
+details and request id are the same, and so are the status, \`X-Agw-Reason\`, \`Retry-After\` and \`RateLimit\`. It applies once the
+caller is known and has a scope for the integration; before that, and to what Envoy answers without a processor
+(\`gateway_unavailable\`, \`upstream_unreachable\`, 400, 408, 431, …), the format is \`gateway\`. Calls of MCP get JSON-RPC in every
+format.
+
+${table(
+  ['error_format', 'body'],
+  Object.entries(ERROR_FORMATS).map(([name, { shape }]) => [`\`${name}\``, shape]),
+)}
+
+A refusal after the API was called says so in its message and carries \`X-Should-Retry: false\` and \`Stripe-Should-Retry: false\`,
+so that no SDK repeats the call.
 
 ## Admin API and webhooks API
 

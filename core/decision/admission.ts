@@ -61,6 +61,8 @@ export interface Known {
   readonly integration: CompiledIntegration | null
   readonly key: ApiKey | null
   readonly agent: Agent | null
+  /** Whether the agent, whose key was presented, has a scope for the integration: only then is a refusal in the format of its API. */
+  readonly has_scope?: boolean
 }
 
 /** The next step needs a fact that has not been looked up. The preceding steps have passed. */

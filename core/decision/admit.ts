@@ -72,13 +72,16 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   if (decision.kind === 'denied') {
     const details = scopeDetails(integration, decision)
     const { nearest } = decision
-    return { ...no('scope', 'permission_denied', details, { integration, key, agent }), nearest }
+    const has_scope = decision.reason !== 'no_scope'
+    const known = { integration, key, agent, has_scope }
+    return { ...no('scope', 'permission_denied', details, known), nearest }
   }
   const { scope, rule, settings } = decision
   if (is_socket && (!decision.allows_socket || !settings.tools.is_unrestricted)) {
     // Which tool a message calls is not read, so a client has to call it by HTTP.
     const details = decision.allows_socket ? { reason: 'mcp_tools' } : {}
-    return no('scope', 'upgrade_not_supported', details, { integration, key, agent })
+    const known = { integration, key, agent, has_scope: true }
+    return no('scope', 'upgrade_not_supported', details, known)
   }
   return {
     kind: 'admitted',
@@ -223,16 +226,21 @@ function identifyBy(
 }
 
 /** For a key revoked by a kill the response names the kill, as it does for the agent's other keys. */
-function killed(key: ApiKey, found: AgentFacts | undefined, known: Partial<Known>): Identified {
+function killed(
+  key: ApiKey,
+  found: AgentFacts | undefined,
+  known: { readonly integration: CompiledIntegration; readonly key: ApiKey },
+): Identified {
   const { organization_id, agent_id } = key
   if (agent_id === null) return no('agent', 'invalid_api_key', {}, known)
   if (found === undefined)
     return { kind: 'missing', fact: 'agent', organization_id, agent_id, is_calling: false }
-  const { agent, killed_at } = found
+  const { agent, killed_at, scopes } = found
   if (agent === null) return no('agent', 'invalid_api_key', {}, known)
+  const has_scope = scopes.by_integration.has(known.integration.integration.integration_id)
   // A reactivation since the key was read does not undo the kill that this key names.
   const details = { killed_at: killed_at ?? key.revoked_at }
-  return no('agent', 'agent_killed', details, { ...known, agent })
+  return no('agent', 'agent_killed', details, { ...known, agent, has_scope })
 }
 
 type Named = { readonly kind: 'named'; readonly agent_id: string } | NotAdmitted | MissingFact
@@ -284,9 +292,12 @@ function active(
     const data = { claimed_agent_id: agent_id.slice(0, CLAIMED_ID_LIMIT) }
     return { ...no('agent', 'agent_not_found', {}, known), data }
   }
-  if (killed_at !== null) return no('agent', 'agent_killed', { killed_at }, { ...known, agent })
+  const { integration_id } = known.integration.integration
+  const has_scope = scopes.by_integration.has(integration_id)
+  if (killed_at !== null)
+    return no('agent', 'agent_killed', { killed_at }, { ...known, agent, has_scope })
   if (agent.restore_gap !== undefined)
-    return no('agent', 'gateway_unavailable', { cause: 'restored' }, { ...known, agent })
+    return no('agent', 'gateway_unavailable', { cause: 'restored' }, { ...known, agent, has_scope })
   return { kind: 'identified', key: known.key, agent, scopes }
 }
 

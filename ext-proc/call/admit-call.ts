@@ -70,7 +70,7 @@ export async function admitCall(
   // Each fact is requested at most once.
   for (;;) {
     const admission = admit(facts, settled)
-    if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission)
+    if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission, call.headers)
     if (admission.kind === 'not_admitted') {
       if (record.facts.agent_id === null) await noteCaller(services, call, facts.caller)
       const { step, reason, details, status, data } = admission

@@ -72,11 +72,6 @@ const NO_UPGRADE: readonly Header[] = [
   { name: 'connection', value: 'close, upgrade' },
   { name: 'upgrade', value: 'websocket' },
 ]
-/** For SDKs that repeat a refused call by themselves: the API was called. */
-const NO_RETRY: readonly Header[] = [
-  { name: 'x-should-retry', value: 'false' },
-  { name: 'stripe-should-retry', value: 'false' },
-]
 const INTERNAL = 13
 const LOGGED: CallMember = [CALL_LOGGED, '1']
 
@@ -162,7 +157,7 @@ export class CallStream implements CallInFlight, CallIo {
     const denial = denialOf(why)
     const record = this.#record
     if (record === null) return true
-    this.#stream.write(writeRefusal(this.#error(denial, record)))
+    this.#stream.write(writeRefusal(this.#error({ ...denial, was_called: bytesMayBeOut }, record)))
     // It is logged why the gateway has closed the WebSocket.
     if (this.#isClosing) return true
     const status = bytesMayBeOut ? null : 503
@@ -431,8 +426,7 @@ export class CallStream implements CallInFlight, CallIo {
     this.#isRefusalLogged = true
     const decision = isOut ? 'terminated' : 'blocked'
     this.#parts.metrics.decided(decision, denial.reason, [])
-    const error = this.#error(denial, record)
-    const refusal = { ...error, headers: [...error.headers, ...NO_RETRY] }
+    const refusal = this.#error({ ...denial, was_called: true }, record)
     this.#trace(record, decision, denial.reason, isOut ? null : refusal.status)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     if (entry !== null)

@@ -1,4 +1,6 @@
 import type { Admitted, Known, NotAdmitted } from '../../core/decision/admission.ts'
+import { errorShapeOf } from '../../core/error-format/error-shape-of.ts'
+import type { Header } from '../../core/policy/header.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
 import type { CallRecord } from '../record/call-record.ts'
 
@@ -7,10 +9,13 @@ export function noteAdmission(
   uses: Pick<AgentUses, 'note'>,
   record: CallRecord,
   admission: Admitted | NotAdmitted,
+  headers: readonly Header[],
 ): void {
   if (admission.kind === 'not_admitted') {
-    const { key, agent } = admission.known
+    const { key, agent, integration, has_scope = false } = admission.known
     noteKnown(record, admission.known)
+    if (has_scope && integration !== null)
+      record.error_shape = errorShapeOf(integration.integration, headers)
     if (admission.step === 'scope' && key !== null && agent !== null)
       uses.note(agent.agent_id, key, record.facts.endpoint)
     return
@@ -19,6 +24,7 @@ export function noteAdmission(
   noteKnown(record, admission)
   record.facts.scope_id = scope.scope_id
   record.facts.rule = rule
+  record.error_shape = errorShapeOf(admission.integration.integration, headers)
   record.note('scope', 'pass')
   if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
 }

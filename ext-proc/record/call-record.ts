@@ -4,6 +4,7 @@ import { eventOfReason } from '../../core/activity/event-of-reason.ts'
 import type { EventName } from '../../core/events.ts'
 import { isDelivered } from '../../core/outbox/delivery-tag.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import type { ErrorShape } from '../../core/error-format/write-format.ts'
 import type { Reason } from '../../core/reasons.ts'
 import type { StepName } from '../verdict/step.ts'
 import { mergeFindings } from './merge-findings.ts'
@@ -28,6 +29,8 @@ export class CallRecord {
   readonly mcp: McpHeaders | null
   /** JSON text of the id of the message that an answer of ours would answer, once the body was read. */
   json_rpc_id: string | null = null
+  /** How a refusal is written for the SDKs of the API; null for the error body of the gateway. */
+  error_shape: ErrorShape | null = null
   readonly #edge_id: string
   readonly #steps: StepMark[] = []
   readonly #started_ms: number

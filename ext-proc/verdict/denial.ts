@@ -12,6 +12,8 @@ export interface Denial {
   readonly data?: Readonly<Record<string, unknown>>
   /** A JSON-RPC result that replaces the error body. */
   readonly body?: Buffer
+  /** The call had been forwarded: an SDK must not repeat it. */
+  readonly was_called?: boolean
   /** The JSON-RPC error code, if the protocol defines one; otherwise the HTTP status is used. */
   readonly json_rpc_code?: number
 }

@@ -1,3 +1,5 @@
+import type { ErrorShape, WrittenError } from '../../core/error-format/write-format.ts'
+import { ERROR_WRITERS } from '../../core/error-format/writers.ts'
 import { writeJsonRpcError } from '../../core/write-json-rpc-error.ts'
 import { type ErrorBody, REASONS } from '../../core/reasons.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -10,6 +12,7 @@ interface RefusedCall {
   /** Null for a call that is not MCP. */
   readonly mcp: object | null
   readonly json_rpc_id: string | null
+  readonly error_shape?: ErrorShape | null
 }
 
 /** Two challenges in one value, because ext_proc replaces a header that is set twice. */
@@ -18,36 +21,56 @@ const CHALLENGE: Header = {
   value: 'Bearer realm="agw", Basic realm="agw", charset="UTF-8"',
 }
 
+/** SDKs that repeat a call by its status read these. */
+const NO_RETRY: readonly Header[] = [
+  { name: 'x-should-retry', value: 'false' },
+  { name: 'stripe-should-retry', value: 'false' },
+]
+const WAS_CALLED = 'The API was called.'
+
 /**
- * The response to the caller: the error body, which for an MCP call is also a JSON-RPC error.
+ * The response to the caller: the error body, in the format of the integration once the caller has a scope for it. For an MCP call
+ * it is also a JSON-RPC error.
  * @param record of the call
  */
 export function writeError(denial: Denial, record: RefusedCall): LocalReply {
-  const { reason, details } = denial
+  const { reason, details, was_called = false } = denial
   const { status: usual, message } = REASONS[reason]
   const status = denial.status ?? usual
   const { request_id } = record.facts
   const error: ErrorBody = {
     error: reason,
-    message,
+    message:
+      was_called && !message.includes('API was called') ? `${message} ${WAS_CALLED}` : message,
     details,
     request_id,
     // What OAuth clients show.
     ...(reason === 'oauth_not_supported' ? { error_description: message } : {}),
   }
-  const body =
-    record.mcp === null
-      ? JSON.stringify(error)
-      : writeJsonRpcError(error, record.json_rpc_id, denial.json_rpc_code ?? status)
+  const written = writeBody(error, record, status, denial.json_rpc_code ?? status)
   return {
     status,
     headers: [
-      { name: 'content-type', value: 'application/json' },
+      { name: 'content-type', value: written.content_type ?? 'application/json' },
       { name: 'x-agw-reason', value: denial.reason },
+      ...(written.headers ?? []),
+      ...(was_called ? NO_RETRY : []),
       ...(status === 401 ? [CHALLENGE] : []),
       ...(denial.headers ?? []),
     ],
-    body: denial.body ?? Buffer.from(body),
+    body: denial.body ?? Buffer.from(written.body),
     details: `agw_${denial.reason}`,
   }
+}
+
+function writeBody(
+  error: ErrorBody,
+  { mcp, json_rpc_id, error_shape = null }: RefusedCall,
+  status: number,
+  json_rpc_code: number,
+): WrittenError {
+  if (mcp !== null) return { body: writeJsonRpcError(error, json_rpc_id, json_rpc_code) }
+  if (error_shape === null) return { body: JSON.stringify(error) }
+  const { format, aws } = error_shape
+  return ERROR_WRITERS[format](error, { status, json_rpc_id, aws })
 }

@@ -40,11 +40,19 @@ test('the openai SDK streams a chat', async () => {
 
 test('the openai SDK reports our refusal with its code and message', async () => {
   const sent = stack.api.mark()
-  await assert.rejects(client.models.list(), (error: unknown) => {
-    assert.ok(error instanceof OpenAI.APIError)
-    assert.equal(error.status, 403)
-    assert.equal(error.headers?.get('x-agw-reason'), 'permission_denied')
-    return true
-  })
+  for (const error_format of ['gateway', 'openai'] as const) {
+    const path = `/admin/integrations/${access.integration.integration_id}`
+    await stack.operator.send('PUT', path, { error_format })
+    await assert.rejects(client.models.list(), (error: unknown) => {
+      assert.ok(error instanceof OpenAI.APIError)
+      assert.equal(error.status, 403)
+      assert.equal(error.headers?.get('x-agw-reason'), 'permission_denied')
+      if (error_format === 'gateway') return true
+      assert.match(error.message, /^403 No scope of this agent/)
+      assert.equal(error.code, 'permission_denied')
+      assert.equal(error.requestID, error.headers?.get('x-agw-request-id'))
+      return true
+    })
+  }
   assert.equal(sent().length, 0)
 })

@@ -9,18 +9,35 @@ const access = await stack.operator.makeAccess(`${stack.origin('payments')}/v1`,
   rules: [{ methods: ['POST'], paths: ['/customers'] }],
 })
 
-test('stripe posts a form through its httpClient, since it takes no base path', async () => {
+const makeStripe = (maxNetworkRetries: number): Stripe => {
   const { hostname, port, protocol } = new URL(stack.origin('payments'))
-  const stripe = new Stripe(access.agent.api_key, {
+  return new Stripe(access.agent.api_key, {
     host: hostname,
     port,
     protocol: protocol === 'https:' ? 'https' : 'http',
-    maxNetworkRetries: 0,
+    maxNetworkRetries,
     telemetry: false,
     httpClient: Stripe.createFetchHttpClient((url: string | URL | Request, init?: RequestInit) =>
       fetch(`${stack.proxyUrl}/${url as string}`, init),
     ),
   })
+}
+
+test('stripe shows why a call was refused, and does not repeat it', async () => {
+  const path = `/admin/integrations/${access.integration.integration_id}`
+  await stack.operator.send('PUT', path, { error_format: 'stripe' })
+  const sent = stack.api.mark()
+  await assert.rejects(makeStripe(2).customers.list(), (error: unknown) => {
+    assert.ok(error instanceof Stripe.errors.StripePermissionError)
+    assert.match(error.message, /^No scope of this agent/)
+    assert.equal(error.code, 'permission_denied')
+    return true
+  })
+  assert.equal(sent().length, 0)
+})
+
+test('stripe posts a form through its httpClient, since it takes no base path', async () => {
+  const stripe = makeStripe(0)
   const sent = stack.api.mark()
   const customer = await stripe.customers.create({
     email: 'jo+test@example.test',

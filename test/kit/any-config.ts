@@ -121,6 +121,7 @@ export const anyConfig = fc
       base_url: `https://api${i}.example.com/v1`,
       strip_agent_id,
       allow_encoded_slashes: i % 2 === 1,
+      ...(i % 2 === 1 ? { error_format: 'openai' } : {}),
       ...(i % 2 === 1 ? { upstream: { retries: i, connect_timeout_ms: 250 } } : {}),
       auth: credential,
     })),

@@ -250,6 +250,7 @@ const REVEALERS = [
 
 /** What the pages run of ours; all else that they name of the server is types. */
 const SHARED_WITH_PAGES = [
+  'core/error-formats.ts',
   'core/activity/action-sentence.ts',
   'core/activity/entry-summary.ts',
   'core/activity/is-flood-entry.ts',

@@ -1,3 +1,8 @@
+import {
+  ERROR_FORMAT_NAMES,
+  type ErrorFormat,
+  proposedFormat,
+} from '../../../core/error-formats.ts'
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import { API_PRESETS, type ApiPreset } from '../api-presets.ts'
@@ -151,6 +156,7 @@ function IntegrationForm({
     allow_encoded_slashes: of?.allow_encoded_slashes ?? false,
     echo_guard: of?.echo_guard ?? 'off',
   })
+  const [error_format, setFormat] = useState<ErrorFormat>(of?.error_format ?? 'gateway')
   const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
   const [hosts, setHosts] = useState(hostLines(of))
@@ -161,6 +167,7 @@ function IntegrationForm({
       base_url,
       ...options,
       also_hosts: givenHosts(hosts, of),
+      error_format,
       upstream: givenUpstream(upstream),
       ...(auth === null ? {} : { auth: givenAuth(types, auth) }),
     }
@@ -200,6 +207,7 @@ function IntegrationForm({
       {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
       <HostsField hosts={hosts} onHosts={setHosts} />
       <OptionFields options={options} onOptions={setOptions} />
+      <FormatField base_url={base_url} format={error_format} onFormat={setFormat} />
       <UpstreamFields upstream={upstream} onUpstream={setUpstream} />
     </DialogForm>
   )
@@ -255,6 +263,32 @@ const ReplaceField = ({
     onValue={(is) => onAuth(is ? { type: of.auth.type } : null)}
   />
 )
+
+/** The format of a well-known API is proposed, and set by the operator alone. */
+function FormatField({
+  base_url,
+  format,
+  onFormat,
+}: {
+  base_url: string
+  format: ErrorFormat
+  onFormat: (format: ErrorFormat) => void
+}) {
+  const proposed = proposedFormat(base_url)
+  return (
+    <SelectField
+      label="Format of refusals"
+      hint={
+        proposed === null || proposed === format
+          ? 'The shape in which agents get refusals. The status and X-Agw-Reason are the same in all.'
+          : `The SDKs of this API read "${proposed}". With it they show why a call was refused; only the body changes.`
+      }
+      value={format}
+      onValue={(chosen) => onFormat(chosen as ErrorFormat)}
+      options={ERROR_FORMAT_NAMES.map((name) => [name, name] as const)}
+    />
+  )
+}
 
 type Options = Pick<
   Integration,
