@@ -1,3 +1,4 @@
+import { HEADER_TABLE } from '../header-table.ts'
 import type { Header } from './header.ts'
 import { findFormOverrides } from './find-form-overrides.ts'
 import { mayNameField, noteField, overrideField } from './override-field.ts'
@@ -12,6 +13,15 @@ import {
 } from './overrides.ts'
 import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
+
+/** From these, servers, frameworks and gateways read an address. Those of a call are dropped; those of a part of a batch are not. */
+const ADDRESS_HEADERS: ReadonlySet<string> = new Set(HEADER_TABLE.address.names)
+
+function addressKind(plain: string): AddressOverride['kind'] {
+  if (/host(?:-override)?$/.test(plain)) return 'host'
+  // WSGI servers and a common Flask middleware remove this prefix from the path.
+  return plain.endsWith('script-name') ? 'prefix' : 'url'
+}
 
 /** WebDAV writes to the address in this header, with these methods only. */
 const DESTINATION = 'destination'
@@ -44,7 +54,7 @@ export function findOverrides(headers: readonly Header[], raw_query: string | nu
 
 const NAMES_METHOD = /method|verb/
 /** The first letters of the names. */
-const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmorvx'))
+const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmoprsuvwx'))
 
 /** How a header with this name changes the request. */
 type Role =
@@ -57,6 +67,7 @@ const roleOf = perHeaderName((name): Role | null => {
   if (first === 0x3a || (isLetter && !INITIALS.has(first))) return null
   const plain = plainHeaderName(name)
   if (plain === DESTINATION) return { kind: 'destination' }
+  if (ADDRESS_HEADERS.has(plain)) return { kind: addressKind(plain) }
   const field = NAMES_METHOD.test(plain) ? overrideField(plain) : null
   return field === null || field === 'path' ? null : { kind: 'method', field }
 })

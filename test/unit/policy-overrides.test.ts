@@ -147,7 +147,7 @@ test('threat 28: neither repeated nor blank overrides hide the one that follows'
     (v) => `_method=${v}`,
   )
   assert.equal(decide('a', '', `${blanks.join('&')}&_method=DELETE`), 'denied')
-  assert.equal(decide('x-method', ', , , , , , , , , ,', '_method=DELETE'), 'denied')
+  assert.equal(decide('x-original-url', ', , , , , , , , , ,', '_method=DELETE'), 'denied')
 })
 
 test('threat 28: a field that may be the API’s own counts where its value is a method', () => {
@@ -243,7 +243,33 @@ test('threat 28: method headers are found in every spelling', () => {
   }
 })
 
-test('threat 28: the address to which COPY and MOVE write counts', () => {
+test('threat 28: address headers are found in every spelling', () => {
+  const rows: Record<string, readonly string[]> = {
+    url: [
+      'x-original-url',
+      'x_original_url',
+      'x-rewrite-url',
+      'x-original-uri',
+      'x-rewrite-uri',
+      'x-override-url',
+      'request-uri',
+      'request_uri',
+      'x-request-uri',
+      'x-http-destinationurl',
+      'x-original-path',
+      'x-rewrite-path',
+      'path-info',
+      'unencoded_url',
+    ],
+    host: ['x-host', 'x_host', 'x-original-host', 'x-http-host-override', 'x-host-override'],
+    prefix: ['x-script-name', 'script_name'],
+  }
+  for (const [kind, names] of Object.entries(rows))
+    for (const name of names)
+      assert.deepEqual(
+        [name, findOverrides([{ name, value: '/a,/b' }], null).addresses],
+        [name, ['/a,/b', '/a', '/b'].map((value) => ({ kind, value }))],
+      )
   const copy = (method: string) => [
     { name: ':method', value: method },
     { name: 'destination', value: 'https://x/v1/keys' },
@@ -561,17 +587,27 @@ test('threat 28: an override passes only where the scope allows the overridden c
     ['x-method', 'put', true],
     ['x-method', 'DELETE', false],
     ['x-original-method', 'GET', false],
-    ['copy', '/v1/items/2', true],
-    ['copy', '/v1/keys', false],
-    ['copy', '/v1/items/2%2fsecret', false],
-    ['copy', '/V1/items/2', false],
-    ['copy', '/v1/items/．．', false],
-    ['copy', '/v1/admin/x', false],
-    ['copy', 'https://x/v1/items/3', true],
-    ['copy', 'https://y/v1/items/3', false],
-    ['copy', 'items/1', false],
-    ['copy', 'http://169.254.169.254/', false],
-    ['copy', 'https://user@x/v1/items/3', false],
+    ['x-original-uri', '/v1/items/2', true],
+    ['x-original-uri', '/v1/keys', false],
+    ['x-original-uri', '/v1/items/2%2fsecret', false],
+    ['x-original-uri', '/V1/items/2', false],
+    ['x-original-uri', '/v1/items/．．', false],
+    ['x-rewrite-uri', '/v1/admin/x', false],
+    ['x-override-url', 'https://x/v1/items/3', true],
+    ['x-override-url', 'https://y/v1/items/3', false],
+    ['request-uri', 'items/1', false],
+    ['x-http-destinationurl', 'http://169.254.169.254/', false],
+    ['x-original-host', 'x', true],
+    ['x-original-host', 'X.:443', true],
+    ['x-host', 'x:443', true],
+    ['x-host', 'y', false],
+    ['x-host', 'x:8443', false],
+    ['x-http-host-override', 'x/v1/items/1?', false],
+    ['x-http-host-override', 'user@x', false],
+    ['x-script-name', '', true],
+    ['x-script-name', '/', true],
+    ['x-script-name', '/v1', false],
+    ['script_name', '/v1/items', false],
     ['destination', '/v1/keys', true],
   ]
   for (const [name, value, allowed] of rows) {
@@ -581,8 +617,8 @@ test('threat 28: an override passes only where the scope allows the overridden c
     const text = Buffer.from(value, 'utf8').toString('latin1')
     const overrides = findOverrides(
       [
-        { name: ':method', value: name === 'copy' ? 'COPY' : 'POST' },
-        { name: name === 'copy' ? 'destination' : name, value: text },
+        { name: ':method', value: 'POST' },
+        { name, value: text },
       ],
       null,
     )
