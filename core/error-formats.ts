@@ -52,9 +52,12 @@ export const ERROR_FORMAT_NAMES = Object.keys(ERROR_FORMATS) as readonly ErrorFo
 
 /** The format that the SDKs of this API read; null if none is known. */
 export function proposedFormat(base_url: string): ErrorFormat | null {
-  if (!URL.canParse(base_url)) return null
-  const { hostname } = new URL(base_url)
+  const hostname = hostOf(base_url)
   const rows: readonly (readonly [string, FormatRow])[] = Object.entries(ERROR_FORMATS)
   const found = rows.find(([, { hosts }]) => hosts?.test(hostname) === true)
   return (found?.[0] as ErrorFormat | undefined) ?? null
 }
+
+/** The host of a base URL, without its port; empty if it has none. */
+export const hostOf = (base_url: string): string =>
+  /^https?:\/\/([^/:?#]+)/i.exec(base_url)?.[1]?.toLowerCase() ?? ''

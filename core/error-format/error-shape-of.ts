@@ -1,3 +1,4 @@
+import { hostOf } from '../error-formats.ts'
 import type { Integration } from '../model.ts'
 import type { Header } from '../policy/header.ts'
 import { awsProtocol } from './aws.ts'
@@ -10,6 +11,6 @@ export function errorShapeOf(
 ): ErrorShape | null {
   if (format === 'gateway') return null
   const { service = null } = auth as { readonly service?: string }
-  const { hostname: host } = new URL(base_url)
+  const host = hostOf(base_url)
   return { format, aws: format === 'aws' ? awsProtocol(headers, { service, host }) : 'json' }
 }
