@@ -21,7 +21,9 @@ export function mayBodyOverride(
 ): boolean {
   const { is_inert, is_binary } = bodyReaders(content_type)
   if (!saysForm(content_type) && (is_batch_path ? is_inert && !is_binary : is_inert)) return false
-  return is_batch_path || scopes.length > 1 || !isAlone || !scope.rules.some(allowsAll)
+  // Outside of a batch, a path is read only from forms.
+  const mayLeadElsewhere = !isAlone && saysForm(content_type)
+  return is_batch_path || scopes.length > 1 || mayLeadElsewhere || !scope.rules.some(allowsAll)
 }
 
 const allowsAll = ({ methods, paths }: ScopeRule): boolean =>

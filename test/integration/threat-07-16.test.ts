@@ -340,7 +340,7 @@ test('threat 11: a credential in the query does not come back in a header of the
     })
     assert.equal(answer.status, 302)
     assert.ok(!JSON.stringify(answer.headers).includes(value), JSON.stringify(answer.headers))
-    assert.match(answer.header('location') ?? '', /^https:\/\/elsewhere\.test\/\?token=.*&a=1$/)
+    assert.match(answer.header('location') ?? '', /https:\/\/elsewhere\.test\/\?token=.*&a=1$/)
     assert.equal(answer.header('x-plain'), 'untouched')
   }
 })
