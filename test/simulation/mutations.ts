@@ -1,0 +1,176 @@
+/** A wrong edit of the protocol code. Its text occurs once in the file. */
+export interface Mutation {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+const LINK = 'ext-proc/fleet/edge-link.ts'
+const BOARD = 'ext-proc/kill/kill-board.ts'
+const LEASE = 'ext-proc/fleet/liveness-lease.ts'
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a gap in the epochs is not noticed',
+    file: LINK,
+    find: 'message.is_understood && this.#epoch !== null && message.epoch === this.#epoch + 1',
+    replace: 'message.is_understood && this.#epoch !== null',
+  },
+  {
+    name: 'a message of a newer version counts as understood',
+    file: LINK,
+    find: 'message.is_understood && this.#epoch',
+    replace: 'this.#epoch',
+  },
+  {
+    name: 'a beacon renews the lease whatever its epoch',
+    file: LINK,
+    find: 'if (message.epoch !== this.#epoch) void this.#catchUp',
+    replace: 'if (this.#epoch === null) void this.#catchUp',
+  },
+  {
+    name: 'a message is acknowledged though the store could not be read',
+    file: LINK,
+    find: 'if (!isReady) return\n',
+    replace: '',
+  },
+  {
+    name: 'a change invalidates nothing',
+    file: LINK,
+    find: 'else this.#parts.drop(target)',
+    replace: 'else void target',
+  },
+  {
+    name: 'calls go on without a lease',
+    file: LINK,
+    find: 'if (inFlight.size > 0 && !lease.isHeld) inFlight',
+    replace: 'if (inFlight.size < 0) inFlight',
+  },
+  {
+    name: 'the newest proof holds the lease',
+    file: LEASE,
+    find: 'return Math.min(beacon, ping, beat)',
+    replace: 'return Math.max(beacon, ping, beat)',
+  },
+  {
+    name: 'the lease never ends',
+    file: LEASE,
+    find: 'return this.left_ms > 0',
+    replace: 'return this.left_ms > -1e9',
+  },
+  {
+    name: 'a kill of a lower revision is in force again',
+    file: BOARD,
+    find: 'if (known !== undefined && known.revision >= revision)',
+    replace: 'if (known !== undefined && known.revision === revision)',
+  },
+  {
+    name: 'a read that began before a kill lifts it',
+    file: BOARD,
+    find: 'if (since < known.received) return\n    const { before }',
+    replace: 'const { before }',
+  },
+  {
+    name: 'a state that the store has lost is not restored',
+    file: BOARD,
+    find: '    this.#onLost({ ...lost, organization_id, agent_id })\n  }',
+    replace: '  }',
+  },
+  {
+    name: 'an older state of the store is taken over',
+    file: BOARD,
+    find: 'if (known === undefined || revision >= known.revision) {',
+    replace: 'if (known === undefined || revision > 0) {',
+  },
+  {
+    name: 'a kill cuts no calls',
+    file: 'ext-proc/kill/enforce-kill.ts',
+    find: "received === 'outdated'",
+    replace: "received !== 'outdated'",
+  },
+  {
+    name: 'the last look before the pass does not see kills',
+    file: 'ext-proc/call/forward-call.ts',
+    find: 'if (killed_at !== null) return deny',
+    replace: 'if (killed_at === "") return deny',
+  },
+  {
+    name: 'the lease is not looked at',
+    file: 'ext-proc/call/forward-call.ts',
+    find: 'if (!mayServe()) return deny',
+    replace: 'if (mayServe() && false) return deny',
+  },
+  {
+    name: 'a fill that a change has overtaken is used',
+    file: 'ext-proc/policy/fill-cache.ts',
+    find: 'if (this.#entries.get(key) === entry) {\n          entry.value',
+    replace: 'if (entry !== undefined) {\n          entry.value',
+  },
+  {
+    name: 'a resync does not check the agents with calls in flight',
+    file: 'ext-proc/kill/resync.ts',
+    find: '[...killBoard.toConfirm(), ...inFlight.agents()]',
+    replace: '[...killBoard.toConfirm()]',
+  },
+  {
+    name: 'a resync keeps the caches',
+    file: 'ext-proc/kill/resync.ts',
+    find: '  policy.clear()\n',
+    replace: '  void policy\n',
+  },
+  {
+    name: 'a change does not wait for the edges',
+    file: 'admin/changes/carry-out.ts',
+    find: 'if (targets.length > 0) await waitForEdges',
+    replace: 'if (targets.length > 99) await waitForEdges',
+  },
+  {
+    name: 'a change waits for a third of the lease',
+    file: 'admin/changes/wait-for-edges.ts',
+    find: 'settings.killLease_ms + LEASE_MARGIN_MS',
+    replace: 'settings.killLease_ms / 3',
+  },
+  {
+    name: 'a silent edge does not keep a kill from being complete',
+    file: 'core/kill/kill-agent.ts',
+    find: 'const complete = unheard.length === 0 &&',
+    replace: 'const complete = unheard.length >= 0 &&',
+  },
+  {
+    name: 'guards are not checked',
+    file: 'core/lua/include/apply-change.lua',
+    find: 'elseif found ~= expected then',
+    replace: 'elseif false then',
+  },
+  {
+    name: 'a change publishes nothing and takes no epoch',
+    file: 'core/lua/include/publish-change.lua',
+    find: "local epoch = redis.call('INCR', KEYS[1])",
+    replace: "local epoch = tonumber(redis.call('GET', KEYS[1]))",
+  },
+  {
+    name: 'a kill is finished though another process has changed its record',
+    file: 'core/lua/finish-kill.lua',
+    find: 'if not found or found ~= ARGV[2] then return 0 end',
+    replace: 'if not found then return 0 end',
+  },
+  {
+    name: 'an event leaves the outbox before its deliveries are made',
+    file: 'core/lua/relay-event.lua',
+    find: 'if wanted == 0 then return {0, 0} end',
+    replace: 'if wanted >= 0 then return {0, 0} end',
+  },
+  {
+    name: 'a lost claim of a delivery is not taken over',
+    file: 'core/lua/claim-deliveries.lua',
+    find: "redis.call('ZADD', QUEUE .. webhook, now_ms, lost)",
+    replace: 'local _ = lost',
+  },
+  {
+    name: 'refusals that could not be written are forgotten',
+    file: 'ext-proc/record/activity-recorder.ts',
+    find: 'if (!this.#refusals.add({ organization_id, id: entry.id, line, may_be_there }))',
+    replace: 'if (may_be_there && line === "")',
+  },
+]
