@@ -1,12 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { agentId, ORG } from './deployment.ts'
-import type { Plan } from './plan.ts'
 import type { Simulation } from './simulate.ts'
 import { Violation } from './world.ts'
-
-/** While the clock of the store is behind, deliveries wait. */
-const isBehind = ({ steps }: Plan): boolean =>
-  steps.some((step) => step.kind === 'clock' && step.process < 0 && step.by_ms < 0)
 
 /** Longer than an event waits for completion, and its attempts after that. */
 const COMPLETED_STEPS = 16
@@ -67,18 +62,18 @@ async function untilCompleted({ store, world }: Simulation): Promise<void> {
 }
 
 /** No kill, event or delivery waits; no edge holds a call that has ended. */
-function nothingIsLeft({ store, edges, plan, oracle }: Simulation): void {
+function nothingIsLeft({ store, edges, oracle }: Simulation): void {
   const { model } = store
   const count = (command: string, key: string): number => Number(model.run(command, [key]))
   const kills = model.run('HGETALL', [REDIS_KEYS.kills]) as readonly string[]
-  if (kills.length > 0 && !isBehind(plan)) {
+  if (kills.length > 0) {
     const heard = model.run('HVALS', [REDIS_KEYS.acknowledgements(Number(kills[0]))])
     throw new Violation('end: a kill is not completed', `${kills[1]} ${JSON.stringify(heard)}`)
   }
   const events = count('XLEN', REDIS_KEYS.outbox)
   if (events > 0) throw new Violation('end: an event is not relayed', String(events))
   const due = count('ZCARD', REDIS_KEYS.webhooksDue)
-  if (due > 0 && !isBehind(plan)) throw new Violation('end: a delivery is due', String(due))
+  if (due > 0) throw new Violation('end: a delivery is due', String(due))
   for (const edge of edges) {
     const open = oracle.calls.filter((call) => call.edge === edge && call.isOpen)
     if (edge.fleet !== null && edge.fleet.inFlight.size > open.length)
@@ -86,12 +81,11 @@ function nothingIsLeft({ store, edges, plan, oracle }: Simulation): void {
   }
 }
 
-function eventsAreDelivered({ attempts, oracle, plan }: Simulation): void {
+function eventsAreDelivered({ attempts, oracle }: Simulation): void {
   const entries = oracle.entries().filter(({ event }) => event === 'agent_killed')
   for (const { id, agent_id } of entries) {
     const tried = attempts.filter(({ event_id }) => event_id === id)
-    if (tried.length === 0 && !isBehind(plan))
-      throw new Violation('event: not delivered', `${agent_id} ${id}`)
+    if (tried.length === 0) throw new Violation('event: not delivered', `${agent_id} ${id}`)
     const bodies = new Set(tried.map(({ text }) => text))
     // The counts of a kill whose completion was forgotten may be others the second time.
     if (bodies.size > 1 && oracle.failovers === 0)
@@ -99,13 +93,13 @@ function eventsAreDelivered({ attempts, oracle, plan }: Simulation): void {
   }
 }
 
-function logIsWhole({ oracle, plan }: Simulation): void {
+function logIsWhole({ oracle }: Simulation): void {
   const entries = oracle.entries()
   const ids = entries.map(({ id }) => id)
   if (new Set(ids).size !== ids.length) throw new Violation('log: an entry is there twice', '')
   const killed = entries.filter(({ event }) => event === 'agent_killed')
   const owed = [...oracle.kills.values()].filter(({ isLost }) => !isLost)
-  if (oracle.failovers === 0 && !isBehind(plan) && killed.length !== owed.length)
+  if (oracle.failovers === 0 && killed.length !== owed.length)
     throw new Violation('kill: not one event each', `${killed.length} of ${owed.length}`)
   for (const call of oracle.calls) {
     if (call.state !== 'refused' && call.reason === '') continue
