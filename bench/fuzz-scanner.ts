@@ -132,6 +132,8 @@ while (performance.now() < ends) {
   const input: ScanInput = {
     ...encode(plain),
     content_type: pick(TYPES),
+    method: 'POST',
+    base_path: '',
     path: `/${encodeURIComponent(pick(EXAMPLES))}`.slice(0, 200),
     query: plain.toString('latin1').slice(0, 300),
     headers: [['x-fuzz', plain.toString('latin1').slice(0, 200)]],
@@ -157,6 +159,7 @@ while (performance.now() < ends) {
       ...input,
       body: carrier,
       content_encoding: null,
+      method: 'POST',
       content_type: null,
       query: '',
       headers: [],

@@ -23,6 +23,8 @@ const NOTHING_ELSE = {
   body: null,
   content_type: null,
   content_encoding: null,
+  method: 'POST',
+  base_path: '',
   path: '/v1',
   query: '',
 }

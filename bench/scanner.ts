@@ -66,6 +66,8 @@ const input = (body: Buffer): ScanInput => ({
   body,
   content_type: 'application/json',
   content_encoding: null,
+  method: 'POST',
+  base_path: '',
   path: '/chat/completions',
   query: '',
   headers: [['content-type', 'application/json']],

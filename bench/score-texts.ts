@@ -5,13 +5,15 @@ import { parseArgs } from 'node:util'
 import type { CompiledInjectionSettings } from '../core/scanner/compile-settings.ts'
 import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { type Finding, SEVERITY_RANK } from '../core/scanner/finding.ts'
+import { SPEAKERS, type Speaker } from '../core/model.ts'
 import { scanJson } from '../test/kit/scan-json.ts'
+import { bodySaidBy } from '../test/kit/conversations.ts'
 
 /**
  * What the scanner blocks of labelled texts, file by file, with the 95 % interval:
- *   node dist/bench/score-texts.js [--sensitivity medium] [--by-source] [--patterns] [--show wrong|blocked] FILE.jsonl …
+ *   node dist/bench/score-texts.js [--sensitivity medium] [--speaker user] [--by-source] [--patterns] [--show wrong|blocked] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}. A text that is JSON is the body as it stands,
- * any other is the message of a user. `--patterns` counts the patterns that blocked; `--show` prints texts
+ * any other is said by the speaker, who is the user unless given. `--patterns` counts the patterns that blocked; `--show` prints texts
  * that were decided wrongly, or all that were blocked, with the finding that decided.
  */
 
@@ -31,8 +33,8 @@ const isJson = (text: string): boolean => {
   }
 }
 
-const bodyOf = (text: string): string =>
-  isJson(text) ? text : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] })
+const bodyOf = (text: string, speaker: Speaker): string =>
+  isJson(text) ? text : bodySaidBy(speaker, text)
 
 const settingsFor = (sensitivity: string): CompiledInjectionSettings => {
   if (sensitivity !== 'low' && sensitivity !== 'medium' && sensitivity !== 'high')
@@ -40,11 +42,23 @@ const settingsFor = (sensitivity: string): CompiledInjectionSettings => {
   return defaultSettings(sensitivity)
 }
 
-const blockedBy = (text: string, settings: CompiledInjectionSettings): string | null => {
-  const result = scanJson(bodyOf(text), settings)
+const speakerOf = (name: string): Speaker => {
+  const speaker = SPEAKERS.find((one) => one === name)
+  if (speaker === undefined) throw new Error(`--speaker is one of ${SPEAKERS.join(', ')}`)
+  return speaker
+}
+
+const blockedBy = (
+  text: string,
+  settings: CompiledInjectionSettings,
+  speaker: Speaker,
+): string | null => {
+  const result = scanJson(bodyOf(text, speaker), settings)
   if (result.kind !== 'scanned') return 'unreadable'
   if (result.decision.outcome !== 'blocked') return null
-  const [first] = [...result.findings].sort((a, b) => rankOf(a) - rankOf(b))
+  const [first] = result.findings
+    .filter(({ counts }) => counts)
+    .sort((a, b) => rankOf(a) - rankOf(b))
   return first === undefined ? 'unknown' : `${first.pattern_name}: ${first.matched_text}`
 }
 
@@ -83,6 +97,7 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     sensitivity: { type: 'string', default: 'medium' },
+    speaker: { type: 'string', default: 'user' },
     'by-source': { type: 'boolean', default: false },
     patterns: { type: 'boolean', default: false },
     show: { type: 'string' },
@@ -90,11 +105,12 @@ const { values: options, positionals: files } = parseArgs({
 })
 if (files.length === 0) {
   console.error(
-    'usage: score-texts [--sensitivity medium] [--by-source] [--patterns] [--show wrong|blocked] FILE.jsonl …',
+    'usage: score-texts [--sensitivity medium] [--speaker user] [--by-source] [--patterns] [--show wrong|blocked] FILE.jsonl …',
   )
   process.exit(2)
 }
 const settings = settingsFor(options.sensitivity)
+const speaker = speakerOf(options.speaker)
 for (const file of files) {
   const name = basename(file, '.jsonl')
   const tally = new Tally()
@@ -102,7 +118,7 @@ for (const file of files) {
   for await (const json of createInterface({ input: createReadStream(file) })) {
     if (json.trim() === '') continue
     const { text, label, source } = JSON.parse(json) as Line
-    const finding = blockedBy(text, settings)
+    const finding = blockedBy(text, settings, speaker)
     tally.add(name, finding !== null)
     if (options['by-source']) tally.add(`${name} / ${source}`, finding !== null)
     const pattern = finding?.replace(/:.*/s, '')

@@ -9,7 +9,12 @@ import { terminalJson } from './terminal-text.ts'
 
 const SENSITIVITIES: readonly Sensitivity[] = ['low', 'medium', 'high']
 
-type Line = { readonly id: unknown; readonly body: string; readonly content_type: string | null }
+type Line = {
+  readonly id: unknown
+  readonly body: string
+  readonly content_type: string | null
+  readonly path: string | null
+}
 
 const readLine = (line: string): Line | string => {
   let value: unknown
@@ -19,11 +24,13 @@ const readLine = (line: string): Line | string => {
     return `is not JSON: ${(error as Error).message}`
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is not an object'
-  const { id, body, content_type } = value as Record<string, unknown>
+  const { id, body, content_type, path } = value as Record<string, unknown>
   if (typeof body !== 'string') return 'has no string member "body"'
   if (content_type !== undefined && content_type !== null && typeof content_type !== 'string')
     return 'has a "content_type" that is not a string'
-  return { id: id ?? null, body, content_type: content_type ?? null }
+  if (path !== undefined && path !== null && typeof path !== 'string')
+    return 'has a "path" that is not a string'
+  return { id: id ?? null, body, content_type: content_type ?? null, path: path ?? null }
 }
 
 const answer = (line: Line, settings: CompiledInjectionSettings): string => {
@@ -33,7 +40,9 @@ const answer = (line: Line, settings: CompiledInjectionSettings): string => {
       body,
       content_type: line.content_type,
       content_encoding: null,
-      path: '',
+      method: line.path === null ? null : 'POST',
+      base_path: '',
+      path: line.path ?? '',
       query: '',
       headers: [],
     },
@@ -43,13 +52,13 @@ const answer = (line: Line, settings: CompiledInjectionSettings): string => {
   return terminalJson({
     id: line.id,
     blocked: result.kind !== 'scanned' || result.decision.outcome === 'blocked',
-    detections: detectionsOf(result.kind === 'scanned' ? result.findings : []),
+    detections: detectionsOf(result.kind === 'scanned' ? result.findings : [], settings.mode),
   })
 }
 
 /**
- * `agw scan`: reads NDJSON `{id, body, content_type?}` and writes NDJSON `{id, blocked, detections}` in the
- * same order, as mode `block` would decide.
+ * `agw scan`: reads NDJSON `{id, body, content_type?, path?}` and writes NDJSON `{id, blocked, detections}` in the
+ * same order, as mode `block` would decide. Without `path`, a body is taken as sent to the API whose shape it has.
  * @returns the exit code: 0 done, 2 if the sensitivity or a line is invalid
  */
 export const runScan = async (

@@ -52,6 +52,8 @@ const FINDING = {
   severity: '`critical`, `high` or `medium`.',
   matched_text: 'Excerpt of at most 200 characters, with secrets masked.',
   location: 'Where the match is: `body.messages[0].content`, `query.q`, `path`, `headers.x-note`.',
+  speaker:
+    'Whose words they are: `operator`, `model`, `tool_description`, `user`, `tool_result` or `document`.',
   endpoint: 'Target path, without the query. Keys in it are masked.',
   source_ip: 'Address of the caller.',
 } as const

@@ -128,6 +128,17 @@ export type RuleUpgrade = (typeof RULE_UPGRADES)[number]
 export type Sensitivity = 'low' | 'medium' | 'high'
 export type InjectionMode = 'block' | 'alert' | 'log'
 
+/** Whose words a text of a request is; the speakers whose words count for less stand last. */
+export const SPEAKERS = [
+  'operator',
+  'model',
+  'tool_description',
+  'user',
+  'tool_result',
+  'document',
+] as const
+export type Speaker = (typeof SPEAKERS)[number]
+
 export interface InjectionSettings {
   readonly enabled: boolean
   readonly mode: InjectionMode

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SCOPE_DEFAULTS, type InjectionSettings } from '../../core/model.ts'
+import { SCOPE_DEFAULTS, SPEAKERS, type InjectionSettings } from '../../core/model.ts'
 import { patternSettings } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import { detectionsOf } from '../../core/scanner/detections-of.ts'
@@ -12,11 +12,21 @@ import { type Outcome, answer } from '../http/outcome.ts'
 const Question = Strict({
   body: Type.String({ description: 'A request body as text' }),
   content_type: Type.Optional(Nullable(Type.String({ maxLength: 500 }))),
+  path: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 8_192,
+        description:
+          'Below the base URL, of a POST. Without it, the body is taken as sent to the API whose shape it has',
+      }),
+    ),
+  ),
   injection_detection: NewScope.properties.injection_detection,
 })
 type Question = {
   readonly body: string
   readonly content_type?: string | null
+  readonly path?: string | null
   readonly injection_detection?: Partial<InjectionSettings>
 }
 
@@ -24,6 +34,10 @@ const Detection = Strict({
   pattern_name: Type.String(),
   category: Type.String(),
   severity: Type.Enum(['critical', 'high', 'medium']),
+  speaker: Type.Enum([...SPEAKERS], { description: 'Whose words they are' }),
+  action: Type.Enum(['block', 'alert', 'log'], {
+    description: '`log` where the pattern is no finding in the words of this speaker',
+  }),
   matched_text: Type.String(),
   location: Type.String(),
   start: Type.Integer({ description: 'Offset of its first byte in the body' }),
@@ -50,7 +64,7 @@ export const scanRoutes: readonly Route[] = [
 async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcome> {
   const {
     context: { scans },
-    body: { body, content_type, injection_detection },
+    body: { body, content_type, path, injection_detection },
   } = call
   const settings = { ...SCOPE_DEFAULTS.injection_detection, ...injection_detection }
   const checker = checkerOf(call)
@@ -60,14 +74,20 @@ async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcom
   const deferred = new DeferredSettings(patternSettings(settings))
   const bytes = Buffer.from(body)
   const input = { body: bytes, content_type: content_type ?? null, content_encoding: null }
-  const nothingElse = { path: '', query: '', headers: [] }
-  const whole = { ...input, ...nothingElse }
+  const rest = {
+    method: path == null ? null : 'POST',
+    base_path: '',
+    path: path ?? '',
+    query: '',
+    headers: [],
+  }
+  const whole = { ...input, ...rest }
   const result = await scans?.scanRequest(whole, deferred, undefined, checker.owner)
   if (result?.kind !== 'scanned')
     return { kind: 'refusal', error: 'gateway_unavailable', message: BUSY }
   const { decision, findings } = result
   const blocked = decision.outcome === 'blocked'
-  return answer(200, { blocked, detections: detectionsOf(findings) })
+  return answer(200, { blocked, detections: detectionsOf(findings, settings.mode) })
 }
 
 const BUSY = 'Too many large bodies are being scanned. Try again shortly.'

@@ -28,7 +28,7 @@ export type BodyQuestions = {
   /** Whether the body is used after the answer even if nothing was cut out of it. Only then is it kept. */
   readonly keeps_body: boolean
   /** Other parts of the request to scan; null if none. */
-  readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
+  readonly scan: Pick<ScanInput, 'method' | 'base_path' | 'path' | 'query' | 'headers'> | null
 }
 
 export type IdentityQuestion = {
@@ -187,8 +187,17 @@ const scanOf = (
   const started_ms = performance.now()
   const type = content_type === '' ? null : content_type
   // Written out: a spread takes 3 µs and makes a hidden class for each call, which only a full collection frees.
-  const { path, query, headers } = scan
-  const input = { path, query, headers, body, content_type: type, content_encoding }
+  const { method, base_path, path, query, headers } = scan
+  const input = {
+    method,
+    base_path,
+    path,
+    query,
+    headers,
+    body,
+    content_type: type,
+    content_encoding,
+  }
   const result = scanWithin(input, settings, limit_bytes, budget, inflated)
   return { scan: result, scan_ms: performance.now() - started_ms }
 }

@@ -206,7 +206,7 @@ class Pool implements ScanPool {
     limit_bytes = INFLATED_LIMIT_BYTES,
     owner: JobOwner | null = null,
   ): PooledResult | Promise<PooledResult> {
-    const { path, query, headers, content_encoding } = input
+    const { method, base_path, path, query, headers, content_encoding } = input
     const size = (input.body?.length ?? 0) + sizeOf(input)
     if (isInline(size, content_encoding) && !settings.isForProcess) {
       const budget = forLoop()
@@ -224,7 +224,7 @@ class Pool implements ScanPool {
       // The memory of the body stays the caller's.
       keeps_body: true,
       json_rpc: null,
-      scan: { path, query, headers },
+      scan: { method, base_path, path, query, headers },
     }
     return this.#facts(input.body, questions, settings, size, owner).then((read) =>
       read.kind === 'busy' ? read : (read.facts.unread ?? read.facts.scan ?? BUSY),

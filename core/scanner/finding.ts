@@ -1,3 +1,4 @@
+import type { Speaker } from '../model.ts'
 import type { Category, Severity } from './categories.ts'
 
 /** A detection in a request or response, ready for an event, an activity entry or a response of the admin API. */
@@ -17,6 +18,10 @@ export type Finding = {
   /** The expression of a custom pattern. */
   readonly pattern: string | null
   readonly whitelisted: boolean
+  /** Whose words they are. */
+  readonly speaker: Speaker
+  /** False where the pattern is no finding in the words of this speaker: it is only recorded. */
+  readonly counts: boolean
 }
 
 /** Only so many findings are kept: the most severe, and of these the first. */
@@ -29,11 +34,11 @@ export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { critical: 0, 
 export const bySeverity = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((a, b) => SEVERITY_RANK[a.severity] - SEVERITY_RANK[b.severity])
 
-type Weight = Pick<Finding, 'severity' | 'whitelisted'>
+type Weight = Pick<Finding, 'severity' | 'whitelisted' | 'counts'>
 
-/** Lower is more important. Whitelisted findings have no effect, so they come last. */
-const importance = ({ severity, whitelisted }: Weight): number =>
-  whitelisted ? 3 : SEVERITY_RANK[severity]
+/** Lower is more important. Findings without effect come last. */
+const importance = ({ severity, whitelisted, counts }: Weight): number =>
+  whitelisted || !counts ? 3 : SEVERITY_RANK[severity]
 
 /** Whether no further finding would be kept. */
 export const holdsOnlyWorst = (findings: readonly Finding[]): boolean =>

@@ -20,8 +20,8 @@ export type Pattern = {
    */
   readonly alternatives?: readonly string[]
   readonly gates: readonly Gate[]
-  /** Common in operators' instructions, so it is not searched in the system message of a chat. */
-  readonly unless_system_role?: boolean
+  /** Never across the border of two strings of a body, since its words are common in instructions. */
+  readonly within_one_text?: boolean
   /** Only in texts of at most this many bytes, as values of forms and tool arguments are. */
   readonly longest_text?: number
   /**

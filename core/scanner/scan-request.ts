@@ -5,15 +5,20 @@ import { type Inflated, inflateBody } from './format/inflate-body.ts'
 import { spacesForPlus } from './format/pairs.ts'
 import type { Source } from './format/source.ts'
 import { asItStands, takeApart } from './format/take-apart.ts'
+import { shapesAt } from './conversation/find-shape.ts'
 import { scanSource } from './scan-source.ts'
 import { SearchBudget } from './text/search-budget.ts'
 import { isKnownClean, noteClean } from './clean-headers.ts'
 import { holdsTokens, isUnreadHeader } from './usual-headers.ts'
 
 export type ScanInput = {
+  /** Null: not known, and the body is taken as sent to the API whose shape it has. */
+  readonly method: string | null
   readonly body: Buffer | null
   readonly content_type: string | null
   readonly content_encoding: string | null
+  /** Of the base URL, without a slash at its end. */
+  readonly base_path: string
   /** Below the base URL, as it was sent. */
   readonly path: string
   /** Without the question mark, as it was sent. */
@@ -105,6 +110,15 @@ const whitelistRequest = (
   return findings.map((finding) => (isListed ? { ...finding, whitelisted: true } : finding))
 }
 
+/** Speakers are known where the body has one reading: JSON as it was sent. */
+const bodySources = (bytes: Buffer, input: ScanInput, limit_bytes: number): readonly Source[] => {
+  const sources = takeApart(bytes, input.content_type, 'body', limit_bytes)
+  const [only] = sources
+  return sources.length === 1 && only?.format === 'json' && only.bytes === bytes
+    ? [{ ...only, shapes: shapesAt(input) }]
+    : sources
+}
+
 /** Scans everything in a request that its sender controls, and decides according to the settings. */
 export const scanRequest = (
   input: ScanInput,
@@ -130,7 +144,7 @@ export const scanWithin = (
     if (inflated.kind === 'unsupported')
       return { kind: 'unsupported_encoding', content_encoding: inflated.content_encoding }
     if (inflated.kind === 'too_large') return inflated
-    sources.push(...takeApart(inflated.bytes, input.content_type, 'body', limit_bytes))
+    sources.push(...bodySources(inflated.bytes, input, limit_bytes))
     // For an upstream that ignores encodings: the header of a compressed body may contain a text.
     if (input.content_encoding !== null) sources.push(asItStands(input.body, 'body'))
   }

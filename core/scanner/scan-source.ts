@@ -17,6 +17,9 @@ import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import { CATEGORIES, type Category } from './categories.ts'
 import type { Sensitivity } from '../model.ts'
 import { builtIn } from './patterns/built-in.ts'
+import { isFindingIn } from './patterns/found-in.ts'
+import { OF_NO_API, type Spoken, stricter } from './conversation/speaker-of.ts'
+import { readTemplate, type Template, withoutTokens } from './conversation/templates.ts'
 import { HITS_PER_PIECE } from './text/place-search.ts'
 import { withSingleBlanks } from './text/single-blanks.ts'
 import type { SearchBudget } from './text/search-budget.ts'
@@ -53,7 +56,6 @@ type Candidate = {
   readonly end: number
   readonly via: readonly string[]
   readonly expression: string | null
-  readonly unless_system_role: boolean
   /** Of a pattern that everyday wording matches too. */
   readonly model_sign: RE2 | null
 }
@@ -139,7 +141,6 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Sour
         name: LEARNED_NAME,
         category: 'learned',
         expression: null,
-        unless_system_role: true,
         model_sign: null,
       })
       continue
@@ -153,7 +154,6 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Sour
       end: hit.end,
       via: hit.via,
       expression: null,
-      unless_system_role: pattern.unless_system_role === true,
       model_sign: patterns.modelSignOf(hit.pattern),
     })
   }
@@ -164,7 +164,6 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Sour
       ...scanner.encoded_run,
       via: [],
       expression: null,
-      unless_system_role: false,
       model_sign: null,
     })
   }
@@ -176,7 +175,6 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Sour
       end: text.hidden.end,
       via: [],
       expression: null,
-      unless_system_role: false,
       model_sign: null,
     })
   }
@@ -188,7 +186,6 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Sour
       end: text.invisible_at + 3,
       via: [],
       expression: null,
-      unless_system_role: false,
       model_sign: null,
     })
   }
@@ -239,7 +236,6 @@ const addCustom = (
           end: sourceOffset(match.end),
           via: [],
           expression: custom.expressions[index] ?? null,
-          unless_system_role: false,
           model_sign: null,
         })
   }
@@ -265,13 +261,18 @@ function* readingsOf(
   yield plainJsonText(bytes)
 }
 
-/** The text around a position: where it begins and ends, and its name. */
-type Place = {
+/** The text around a position: where it begins and ends, its name, and who speaks in it. */
+type Place = Spoken & {
   readonly location: string
   readonly start: number
   readonly end: number
-  readonly is_system: boolean
 }
+
+/** Where no shape of a request says more: what an API answers is the result of a tool. */
+const unnamed = ({ location }: Source): Spoken => ({
+  ...OF_NO_API,
+  speaker: location.startsWith('response.') ? 'tool_result' : 'user',
+})
 
 /** The positions of ascending offsets, in one walk. */
 const placesInPairs = (source: Source, offsets: readonly number[]): Place[] => {
@@ -288,7 +289,7 @@ const placesInPairs = (source: Source, offsets: readonly number[]): Place[] => {
         location: `${source.location}.${name.slice(0, 64)}`,
         start: isName ? name_start : name_end + 1,
         end: isName ? name_end : value_end,
-        is_system: false,
+        ...unnamed(source),
       })
     }
   })
@@ -302,17 +303,20 @@ const placesOf = (source: Source, asText: boolean, offsets: readonly number[]): 
       location: source.location,
       start: 0,
       end: source.bytes.length,
-      is_system: false,
+      ...unnamed(source),
     }
     return offsets.map(() => whole)
   }
-  return locateJson(source.bytes, offsets).map(({ path, is_system, start, end }) => ({
-    location: `${source.location}${path}`.slice(0, LARGEST_LOCATION),
-    start,
-    end,
-    is_system,
+  return locateJson(source.bytes, offsets, source.shapes ?? []).map((place) => ({
+    ...place,
+    ...(source.shapes === undefined ? unnamed(source) : {}),
+    is_template: place.is_template || (source.shapes !== undefined && TEMPLATE.test(place.path)),
+    location: `${source.location}${place.path}`.slice(0, LARGEST_LOCATION),
   }))
 }
+
+/** Members that carry chat templates to any API. */
+const TEMPLATE = /^\.(?:prompt|inputs)$/
 
 const ESCAPED_LETTERS: Readonly<Record<string, string>> = {
   b: '\b',
@@ -545,7 +549,9 @@ const placedCandidates = (
   settings: CompiledInjectionSettings,
   candidates: readonly Candidate[],
   asText: boolean,
+  budget: SearchBudget,
 ): readonly Placed[] => {
+  const scope = { model: modelAt(settings.sensitivity), budget }
   const checked = candidates
     .filter(
       ({ name, category }) =>
@@ -553,19 +559,96 @@ const placedCandidates = (
     )
     .sort((a, b) => a.start - b.start)
   if (checked.length === 0) return []
-  const starts = checked.map(({ start }) => start)
-  const places = placesOf(source, asText, starts)
+  // A match may reach into the words of another speaker.
+  const offsets = checked.flatMap(({ start, end }) => [start, Math.max(start, end - 1)])
+  const order = Array.from(offsets.keys()).sort((a, b) => offsetAt(a) - offsetAt(b))
+  function offsetAt(index: number): number {
+    return offsets[index] as number
+  }
+  const found = placesOf(source, asText, order.map(offsetAt))
+  const places = new Map(order.map((index, position) => [index, found[position]]))
+  const templates = new Map<number, KnownTemplate | null>()
   return checked.flatMap((candidate, index) => {
-    const place = places[index]
-    const isLeftOut = place === undefined || (candidate.unless_system_role && place.is_system)
-    return isLeftOut ? [] : [{ candidate, place }]
+    const place = places.get(2 * index)
+    if (place === undefined) return []
+    const last = places.get(2 * index + 1) ?? place
+    const speaker = stricter(place.speaker, last.speaker)
+    const placed = { candidate, place: { ...place, speaker } }
+    return isOwnToken(source, placed) ? [] : inTemplate(source, placed, templates, scope)
   })
 }
+
+/** A token that ends a turn changes nothing at the end of a text. */
+const END_TOKEN =
+  /^(?:<|\\u003c)\|?(?:im_end|eot_id|eom_id|end_of_turn|end|return)\|?(?:>|\\u003e)(?:\s|\\[nrt])*$/i
+
+const isOwnToken = (source: Source, { candidate, place }: Placed): boolean =>
+  candidate.name === DELIMITER_NAME &&
+  candidate.via.length === 0 &&
+  place.end - candidate.start <= EXCERPT_CHARACTERS &&
+  END_TOKEN.test(source.bytes.toString('latin1', candidate.start, place.end))
+
+/** A match in a text that a chat template has made, with the speaker of its turn; none where it is a token of the template. */
+const inTemplate = (
+  source: Source,
+  placed: Placed,
+  templates: Map<number, KnownTemplate | null>,
+  scope: ModelScope,
+): readonly Placed[] => {
+  const { candidate, place } = placed
+  if (!place.is_template) return [placed]
+  let template = templates.get(place.start)
+  if (template === undefined) {
+    template = readTemplate(source.bytes.toString('latin1', place.start, place.end))
+    templates.set(place.start, template)
+  }
+  if (template === null) return [placed]
+  const { operator_end, forged_at } = template
+  // Where the API is not known, nobody speaks as its operator.
+  if (operator_end > 0 && !place.is_known) return [placed]
+  if (TEMPLATE_NAMES.has(candidate.name) && candidate.via.length === 0) {
+    if (forged_at < 0) return []
+    const start = place.start + forged_at
+    return [{ candidate: { ...candidate, start, end: start + FORGED_BYTES }, place }]
+  }
+  const isLearned = candidate.category === 'learned'
+  if (isLearned && isSuspected(source, place, template, scope)) return [placed]
+  if (isLearned && operator_end === 0) return []
+  const isOperators = isLearned || candidate.end <= place.start + operator_end
+  return isOperators ? [{ candidate, place: { ...place, speaker: 'operator' } }] : [placed]
+}
+
+/** Whether the learned model finds something in the turns behind the operator's, without the tokens of the template. */
+const isSuspected = (
+  source: Source,
+  { start, end }: Place,
+  template: KnownTemplate,
+  { model, budget }: ModelScope,
+): boolean => {
+  template.is_suspected ??= modelFinds(
+    Buffer.from(
+      withoutTokens(source.bytes.toString('latin1', start + template.operator_end, end)),
+      'latin1',
+    ),
+    model,
+    budget,
+  )
+  return template.is_suspected
+}
+
+type ModelScope = { readonly model: LearnedModel; readonly budget: SearchBudget }
+type KnownTemplate = Template & { is_suspected?: boolean }
+
+const DELIMITER_NAME = 'chat_delimiter'
+const TEMPLATE_NAMES: ReadonlySet<string> = new Set([DELIMITER_NAME, 'role_heading'])
+/** Shown of a forged turn. */
+const FORGED_BYTES = 40
 
 const findingOf = (
   source: Source,
   { place, candidate }: Placed,
   whitelisted: boolean,
+  counts: boolean,
 ): Finding => ({
   pattern_name: candidate.name,
   category: candidate.category,
@@ -577,6 +660,8 @@ const findingOf = (
   via: candidate.via,
   pattern: candidate.expression,
   whitelisted,
+  speaker: place.speaker,
+  counts,
 })
 
 const nameFindings = (
@@ -587,7 +672,7 @@ const nameFindings = (
   budget: SearchBudget,
   asText: boolean,
 ): void => {
-  const placed = placedCandidates(source, settings, candidates, asText)
+  const placed = placedCandidates(source, settings, candidates, asText, budget)
   if (placed.length === 0) return
   if (settings.whitelist?.search === null) {
     budget.handOver()
@@ -620,8 +705,9 @@ const nameFindings = (
       mention(place, found)
       continue
     }
+    const counts = isFindingIn(place.speaker, found.name, found.category, found.via)
     let candidate = found
-    if (found.model_sign !== null && budget.look()) {
+    if (counts && found.model_sign !== null && budget.look()) {
       if (budget.isUndecided) return
       const isEarly = budget.looks - before_looks <= SECOND_LOOKS
       const verdict = judged(source, place, found, isEarly ? budget : null)
@@ -637,8 +723,8 @@ const nameFindings = (
     const whitelisted = isListed(place)
     const index = before === undefined ? -1 : findings.indexOf(before)
     if (index >= 0) findings.splice(index, 1)
-    if (!wouldKeep(findings, { severity, whitelisted })) continue
-    const finding = findingOf(source, { place, candidate }, whitelisted)
+    if (!wouldKeep(findings, { severity, whitelisted, counts })) continue
+    const finding = findingOf(source, { place, candidate }, whitelisted, counts)
     if (candidate !== found) weaker.set(key, finding)
     addFinding(findings, finding)
     if (holdsOnlyWorst(findings)) return

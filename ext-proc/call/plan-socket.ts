@@ -84,7 +84,7 @@ function judgeOfApi(
     const input = { body: payload, content_type: null, content_encoding: null }
     const result = await pool.scanResponse(input, settingsToScan(settings), max_body_bytes)
     if (result.kind !== 'scanned') return NOT_SCANNED
-    const judged = judgeDecision(result.decision, settings.injection.mode)
+    const judged = judgeDecision(result.decision)
     if (judged?.kind === 'deny') return judged.denial
     if (judged !== null) record.foundInResponse(judged.data)
     return null

@@ -95,6 +95,8 @@ function questionsOf(
     json_rpc: settings.tools.is_unrestricted && mcp === null ? null : { headers: mcp },
     scan: settings.injection.enabled
       ? {
+          method: head.method,
+          base_path: integration.base.segments.map((segment) => `/${segment}`).join(''),
           path: pathBelowBase(target.raw_path, integration.base.segments.length),
           query: outgoing.raw_query ?? '',
           headers: outgoing.headers.map(({ name, value }) => [name, value] as const),

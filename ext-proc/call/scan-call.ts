@@ -33,7 +33,7 @@ export function scanCall(
       break
   }
   const { decision } = result
-  const judged = judgeDecision(decision, injection.mode)
+  const judged = judgeDecision(decision)
   if (judged === null) return pass(null)
   if (judged.kind === 'note') return pass(judged.data)
   const { details, data } = judged.denial

@@ -1,18 +1,28 @@
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 
 /** What of a finding goes into the event and the activity log. */
-export function findingData(
-  { reported, other_findings }: InjectionDecision,
-  mode: string,
-): Record<string, unknown> {
+export function findingData({
+  reported,
+  other_findings,
+  mode,
+}: InjectionDecision): Record<string, unknown> {
   if (reported === null) return {}
-  const { pattern_name, severity, matched_text, location, category, whitelisted, pattern } =
-    reported
+  const {
+    pattern_name,
+    severity,
+    matched_text,
+    location,
+    category,
+    whitelisted,
+    pattern,
+    speaker,
+  } = reported
   return {
     pattern_name,
     severity,
     matched_text,
     location,
+    speaker,
     category,
     mode,
     whitelisted,

@@ -9,11 +9,11 @@ export type JudgedFinding =
   | { readonly kind: 'deny'; readonly found: Reported; readonly denial: Denial }
   | { readonly kind: 'note'; readonly data: Readonly<Record<string, unknown>> }
 
-/** Null if nothing was found. @param mode of the scope */
-export function judgeDecision(decision: InjectionDecision, mode: string): JudgedFinding | null {
+/** Null if nothing was found. */
+export function judgeDecision(decision: InjectionDecision): JudgedFinding | null {
   const { reported } = decision
   if (reported === null) return null
-  const data = findingData(decision, mode)
+  const data = findingData(decision)
   if (decision.outcome !== 'blocked') return { kind: 'note', data }
   const { pattern_name, severity, matched_text, location } = reported
   const details = { pattern_name, severity, matched_text, location }

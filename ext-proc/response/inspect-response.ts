@@ -314,7 +314,7 @@ class Inspector implements ResponseInspector {
   }
 
   #judge(decision: InjectionDecision): Denial | null {
-    const judged = judgeDecision(decision, this.#order.settings.injection.mode)
+    const judged = judgeDecision(decision)
     if (judged?.kind === 'deny') return judged.denial
     if (judged !== null) this.#order.onFinding(judged.data)
     return null

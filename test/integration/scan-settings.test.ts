@@ -26,6 +26,8 @@ interface Row {
   /** The event of the one activity entry. */
   readonly event: 'request_allowed' | 'injection_blocked' | 'injection_detected'
   readonly data?: Readonly<Record<string, unknown>>
+  readonly role?: string
+  readonly path?: string
 }
 
 const SEVERITIES = ['critical', 'high', 'medium'] as const
@@ -86,6 +88,25 @@ table.push(
     data: { pattern_name: 'custom_pattern' },
   },
   {
+    name: 'what an operator says to a model is recorded',
+    text: TEXTS.critical,
+    role: 'system',
+    path: '/v1/chat/completions',
+    settings: {},
+    status: 200,
+    event: 'injection_detected',
+    data: { speaker: 'operator', mode: 'log', severity: 'critical' },
+  },
+  {
+    name: 'a role at an API that is no model is a claim',
+    text: TEXTS.critical,
+    role: 'system',
+    settings: {},
+    status: 403,
+    event: 'injection_blocked',
+    data: { speaker: 'user', mode: 'block' },
+  },
+  {
     name: 'a whitelisted text passes, and the finding is recorded as such',
     text: TEXTS.critical,
     settings: {
@@ -137,11 +158,11 @@ test('every rule of the injection settings, with the upstream as the witness', a
       const before = upstream.bodies.length
       const body = JSON.stringify({
         model: 'gpt-4',
-        messages: [{ role: 'user', content: row.text }],
+        messages: [{ role: row.role ?? 'user', content: row.text }],
       })
       const answer = await call({
         to: stack.proxyUrl,
-        path: `/${base_url}/chat`,
+        path: `/${base_url}${row.path ?? '/chat'}`,
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body,

@@ -35,6 +35,8 @@ export const input = (filler: number, text = TEXT): ScanInput => ({
   body: Buffer.from(JSON.stringify({ q: `${'lorem '.repeat(filler / 6)} ${text}` })),
   content_type: 'application/json',
   content_encoding: null,
+  method: 'POST',
+  base_path: '',
   path: '/',
   query: '',
   headers: [],
@@ -48,5 +50,5 @@ export const QUESTIONS: BodyQuestions = {
   asks_overrides: true,
   keeps_body: true,
   json_rpc: { headers: null },
-  scan: { path: '/', query: '', headers: [] },
+  scan: { method: 'POST', base_path: '', path: '/', query: '', headers: [] },
 }

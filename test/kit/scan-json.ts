@@ -4,6 +4,8 @@ import { type ScanResult, scanRequest } from '../../core/scanner/scan-request.ts
 const CALL = {
   content_type: 'application/json',
   content_encoding: null,
+  method: null,
+  base_path: '',
   path: '',
   query: '',
   headers: [],

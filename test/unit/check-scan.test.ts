@@ -23,6 +23,7 @@ test('a blocked finding is reported to the caller, and in full in the log', asyn
     ...details,
     category: 'instruction_override',
     mode: 'block',
+    speaker: 'user',
     whitelisted: false,
     pattern: null,
     other_findings: 2,

@@ -41,6 +41,7 @@ const SCOPE = aScope({
 const CLEAN: InjectionDecision = {
   outcome: 'clean',
   may_kill: false,
+  mode: 'block',
   reported: null,
   other_findings: 0,
 }
@@ -55,6 +56,8 @@ const FINDING: Finding = {
   via: [],
   pattern: null,
   whitelisted: false,
+  speaker: 'user',
+  counts: true,
 }
 export const found = (change: Partial<InjectionDecision>): ScanResult => ({
   kind: 'scanned',

@@ -32,7 +32,14 @@ function passes(body: Buffer): boolean {
 
 /** At the default sensitivity, as the body of a request that says it is JSON. */
 function isBlocked(body: Buffer): boolean {
-  const rest = { content_encoding: null, path: '/', query: '', headers: [] }
+  const rest = {
+    content_encoding: null,
+    method: 'POST',
+    base_path: '',
+    path: '/',
+    query: '',
+    headers: [],
+  }
   const result = scanRequest(
     { ...rest, body, content_type: 'application/json' },
     defaultSettings('medium'),

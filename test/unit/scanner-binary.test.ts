@@ -14,7 +14,16 @@ const settings = made.compiled
 
 const find = (body: Buffer, content_type: string | null): readonly Finding[] => {
   const result = scanRequest(
-    { body, content_type, content_encoding: null, path: '/', query: '', headers: [] },
+    {
+      body,
+      content_type,
+      content_encoding: null,
+      method: 'POST',
+      base_path: '',
+      path: '/',
+      query: '',
+      headers: [],
+    },
     settings,
   )
   assert.equal(result.kind, 'scanned')

@@ -26,6 +26,8 @@ const scan = (part: Partial<ScanInput>) =>
       body: null,
       content_type: null,
       content_encoding: null,
+      method: 'POST',
+      base_path: '',
       path: '/',
       query: '',
       headers: [],

@@ -142,6 +142,8 @@ test('a custom pattern is found wherever it stands and however JSON writes it', 
         body: Buffer.from(body),
         content_type: 'application/json',
         content_encoding: null,
+        method: 'POST',
+        base_path: '',
         path: '/',
         query: '',
         headers: [],
@@ -200,7 +202,15 @@ for (const [place, put] of Object.entries(PLACES))
       assert.equal(made.compiled.custom?.filter !== null, filtered)
       const find = (text: string) => {
         const empty = { body: null, content_type: null, content_encoding: null }
-        const call = { ...empty, path: '/', query: '', headers: [], ...put(text) }
+        const call = {
+          ...empty,
+          method: 'POST',
+          base_path: '',
+          path: '/',
+          query: '',
+          headers: [],
+          ...put(text),
+        }
         const result = scanRequest(call, made.compiled)
         assert.ok(result.kind === 'scanned')
         return result.findings.filter(({ category }) => category === 'custom')
@@ -223,7 +233,14 @@ test('a custom pattern may be written as it is sent', () => {
   })
   assert.ok(made.ok)
   const empty = { body: null, content_type: null, content_encoding: null }
-  const call = { ...empty, path: '/', query: 'q=forbidden%20fruit', headers: [] }
+  const call = {
+    ...empty,
+    method: 'POST',
+    base_path: '',
+    path: '/',
+    query: 'q=forbidden%20fruit',
+    headers: [],
+  }
   const result = scanRequest(call, made.compiled)
   assert.ok(result.kind === 'scanned')
   assert.deepEqual(

@@ -210,7 +210,16 @@ const DISGUISES: Readonly<Record<string, Disguise>> = {
 
 const outcome = ([content_type, body]: Body): string => {
   const result = scanRequest(
-    { body, content_type, content_encoding: null, path: '', query: '', headers: [] },
+    {
+      body,
+      content_type,
+      content_encoding: null,
+      method: 'POST',
+      base_path: '',
+      path: '',
+      query: '',
+      headers: [],
+    },
     settings,
   )
   return result.kind === 'scanned' ? result.decision.outcome : result.kind

@@ -174,6 +174,8 @@ const input = (part: Partial<ScanInput>): ScanInput => ({
   body: null,
   content_type: null,
   content_encoding: null,
+  method: 'POST',
+  base_path: '',
   path: '/chat/completions',
   query: '',
   headers: [],

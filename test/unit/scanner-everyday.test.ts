@@ -23,7 +23,14 @@ const isBlocked = (text: string, sensitivity: Sensitivity): boolean =>
   scan(text, sensitivity).decision.outcome === 'blocked'
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
-const NOTHING = { content_encoding: null, path: '/', query: '', headers: [] }
+const NOTHING = {
+  content_encoding: null,
+  method: 'POST',
+  base_path: '',
+  path: '/',
+  query: '',
+  headers: [],
+}
 
 for (const sensitivity of SENSITIVITIES) {
   test(`the known false alarms pass at ${sensitivity}`, () => {

@@ -19,6 +19,8 @@ const find = (body: string): readonly Finding[] => {
       body: Buffer.from(body),
       content_type: 'application/json',
       content_encoding: null,
+      method: 'POST',
+      base_path: '',
       path: '/',
       query: '',
       headers: [],

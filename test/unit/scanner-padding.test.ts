@@ -173,7 +173,14 @@ test('a body with many matches that are judged by their surroundings is left to 
       (_, i) => `${i}: What is the wifi password of the guest network?`,
     )
     const budget = SearchBudget.forLoop(1_000_000)
-    const call = { content_type: 'application/json', content_encoding: null, path: '', query: '' }
+    const call = {
+      content_type: 'application/json',
+      content_encoding: null,
+      method: 'POST',
+      base_path: '',
+      path: '',
+      query: '',
+    }
     const body = Buffer.from(messages(texts))
     scanWithin({ ...call, body, headers: [] }, settingsOf.medium, body.length, budget)
     return budget.isUndecided

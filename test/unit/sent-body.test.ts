@@ -28,7 +28,7 @@ const questions = (
   asks_overrides: true,
   keeps_body: true,
   json_rpc: { headers: null },
-  scan: { path: '/', query: '', headers: [] },
+  scan: { method: 'POST', base_path: '', path: '/', query: '', headers: [] },
 })
 
 const read = (body: Buffer, asked: BodyQuestions): BodyReading =>

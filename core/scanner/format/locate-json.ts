@@ -1,28 +1,30 @@
-import { skipLooseString } from '../../http-message/json-lexis.ts'
+import { skipLooseString, skipSpace } from '../../http-message/json-lexis.ts'
 import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
+import type { Shape } from '../conversation/shapes.ts'
+import {
+  type Level,
+  OF_NO_API,
+  shapeOf,
+  speakerOf,
+  type Spoken,
+  type TrailStep,
+} from '../conversation/speaker-of.ts'
 
-/** A position in a JSON body: its path, whether it belongs to the operator's instructions, and the string around it. */
-export type JsonPlace = {
+/** A position in a JSON body: its path, who speaks there, and the string around it. */
+export type JsonPlace = Spoken & {
   readonly path: string
-  readonly is_system: boolean
   readonly start: number
   readonly end: number
 }
 
 /** Deeper paths are cut in the middle; an operator needs the beginning and the end. */
 const SHOWN_STEPS = 32
-/** How many objects above the text its message may be, as in `messages[0].content[1].text`. */
-const MESSAGE_LEVELS = 3
+/** No shape of an API reads deeper. */
+const SPEAKER_STEPS = 10
+/** Objects that name a speaker have fewer members. */
+const MEMBERS = 64
 const KEY_BYTES = 256
-
-type Level = { readonly isObject: boolean; key: string; index: number; roles: number }
-
-/** Bits of `Level.roles`: a member `role` names the system; one names another role. */
-const SYSTEM_ROLE = 1
-const OTHER_ROLE = 2
-/** Members of chat APIs that contain the operator's instructions. */
-const SYSTEM_KEYS =
-  /^(?:system|system_?prompt|system_?instructions?|instructions|developer_?message)$/i
+const TAGS: ReadonlySet<string> = new Set(['role', 'type', 'kind', 'method'])
 
 const step = (level: Level): string => {
   if (!level.isObject) return `[${level.index}]`
@@ -40,15 +42,6 @@ const pathOf = (levels: readonly Level[], documentIndex: number): string => {
   return `${documentIndex > 0 ? `[${documentIndex}]` : ''}${shown.join('')}`
 }
 
-const innermostObjects = (levels: readonly Level[]): Level[] => {
-  const objects: Level[] = []
-  for (let i = levels.length - 1; i >= 0 && objects.length < MESSAGE_LEVELS; i -= 1) {
-    const level = levels[i] as Level
-    if (level.isObject) objects.push(level)
-  }
-  return objects
-}
-
 const unescaped = (source: Buffer, start: number, end: number): string => {
   const raw = source.toString('utf8', start, Math.min(end, start + KEY_BYTES))
   if (!raw.includes('\\')) return raw
@@ -63,12 +56,16 @@ type Found = {
   readonly path: string
   readonly start: number
   readonly end: number
-  readonly objects: readonly Level[]
-  readonly isSystemKey: boolean
+  readonly trail: readonly TrailStep[]
 }
 
-const noteRole = (level: Level, role: string): void => {
-  level.roles |= /^(?:system|developer)$/i.test(role) ? SYSTEM_ROLE : OTHER_ROLE
+/** Notes a member as readers find it, who may ignore case and let the first or the last of two names count. */
+const noteMember = (level: Level, source: Buffer, start: number, end: number): void => {
+  const name = source.toString('latin1', start, Math.min(end, start + KEY_BYTES))
+  const folded = name.toLowerCase()
+  if (level.members.has(folded) || level.members.size === MEMBERS || !/^[ -[\]-~]*$/.test(name))
+    level.isAmbiguous = true
+  else level.members.set(folded, { name, tag: null })
 }
 
 /** Follows a walk and keeps the current position. */
@@ -78,6 +75,7 @@ class Locator implements JsonVisitor {
   readonly #offsets: readonly number[]
   readonly #levels: Level[] = []
   #documents = -1
+  root: Level | undefined
 
   constructor(source: Buffer, offsets: readonly number[]) {
     this.#source = source
@@ -86,7 +84,9 @@ class Locator implements JsonVisitor {
 
   readonly onOpen = (isObject: boolean): void => {
     if (this.#levels.length === 0) this.#documents += 1
-    this.#levels.push({ isObject, key: '', index: 0, roles: 0 })
+    const level = { isObject, key: '', index: 0, members: new Map(), isAmbiguous: false }
+    this.root ??= level
+    this.#levels.push(level)
   }
 
   readonly onClose = (): void => {
@@ -104,45 +104,54 @@ class Locator implements JsonVisitor {
     const end = after < 0 ? source.length : after - 1
     const level = this.#levels.at(-1)
     if (level === undefined) this.#documents += 1
-    else if (isKey) level.key = unescaped(source, start + 1, end)
-    else if (level.isObject && level.key.toLowerCase() === 'role')
-      noteRole(level, unescaped(source, start + 1, end))
-    this.#take(start + 1, end, isKey)
+    else if (isKey) {
+      level.key = unescaped(source, start + 1, end)
+      if (this.#levels.length <= SPEAKER_STEPS) noteMember(level, source, start + 1, end)
+    } else if (level.isObject && TAGS.has(level.key)) {
+      const member = level.members.get(level.key)
+      if (member !== undefined) member.tag = source.toString('latin1', start + 1, end).slice(0, 64)
+    }
+    this.#take(start + 1, end)
     return after
   }
 
   /** Every offset that is not after this string is in it. */
-  #take(start: number, end: number, isKey: boolean): void {
+  #take(start: number, end: number): void {
     const { found } = this
     const offsets = this.#offsets
     if (found.length >= offsets.length || (offsets[found.length] as number) > end) return
     const levels = this.#levels
-    const isSystemKey =
-      !isKey && levels.slice(0, 2).some((one) => one.isObject && SYSTEM_KEYS.test(one.key))
     const path = pathOf(levels, this.#documents)
-    const here = { path, start, end, objects: innermostObjects(levels), isSystemKey }
+    const trail = levels.slice(0, SPEAKER_STEPS).map((level) => ({ level, key: level.key }))
+    const here = { path, start, end, trail }
     while (found.length < offsets.length && (offsets[found.length] as number) <= end)
       found.push(here)
   }
 }
 
 /**
- * Walks a JSON text once and returns the position of each offset; the offsets must ascend. An object contains operator
- * instructions if its `role` is that of the system, whatever the order of its members, unless a second member `role` names
- * another role.
+ * Walks a JSON text once and returns the position of each offset; the offsets must ascend. Speakers are known where all JSON readers
+ * agree: in one document without a byte-order mark, whatever the order of its members.
  */
-export const locateJson = (source: Buffer, offsets: readonly number[]): JsonPlace[] => {
+export const locateJson = (
+  source: Buffer,
+  offsets: readonly number[],
+  shapes: readonly Shape[] | 'any',
+): JsonPlace[] => {
   const locator = new Locator(source, offsets)
   walkJson(source, 0, source.length, 'lenient', locator)
+  const shape = isOneDocument(source) ? shapeOf(shapes, locator.root) : null
   return offsets.map((_, index) => {
     const one = locator.found[index]
-    if (one === undefined) return { path: '', is_system: false, start: 0, end: source.length }
-    const roles = one.objects.reduce((all, object) => all | object.roles, 0)
-    return {
-      path: one.path,
-      is_system: roles === 0 ? one.isSystemKey : roles === SYSTEM_ROLE,
-      start: one.start,
-      end: one.end,
-    }
+    if (one === undefined) return { path: '', start: 0, end: source.length, ...OF_NO_API }
+    const { path, start, end, trail } = one
+    const spoken = shape === null ? OF_NO_API : speakerOf(shape, trail)
+    return { path, start, end, ...spoken }
   })
+}
+
+const isOneDocument = (source: Buffer): boolean => {
+  const start = skipSpace(source, 0)
+  const end = walkJson(source, start, source.length, 'strict')
+  return end >= 0 && skipSpace(source, end) === source.length
 }

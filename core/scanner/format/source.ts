@@ -1,3 +1,5 @@
+import type { Shape } from '../conversation/shapes.ts'
+
 /** One text of a request that is scanned separately, and how a position in it is named. */
 export type Source = {
   readonly bytes: Buffer
@@ -8,4 +10,6 @@ export type Source = {
   readonly is_noise?: boolean
   /** Session tokens and ids, so a run of Base64 alone is not a finding. */
   readonly holds_tokens?: boolean
+  /** Of a JSON body: what it may be by the method and path of its request. */
+  readonly shapes?: readonly Shape[] | 'any'
 }

@@ -75,8 +75,7 @@ export class SplitValues {
   }
 
   #add(source: Buffer, start: number, end: number): void {
-    const key = /^(?:system|developer)$/.test(this.#role) ? null : this.#role
-    if (key === null) return
+    const key = this.#role
     let held = this.#byRole.get(key)
     if (held === undefined) {
       if (this.#byRole.size === LEAST_VALUES) return

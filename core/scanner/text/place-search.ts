@@ -57,7 +57,7 @@ export class PlaceSearch {
       (pattern) => pattern.longest_text ?? Number.POSITIVE_INFINITY,
     )
     this.#staysInPiece = Uint8Array.from(patterns, (pattern) =>
-      pattern.unless_system_role === true || pattern.longest_text !== undefined ? 1 : 0,
+      pattern.within_one_text === true || pattern.longest_text !== undefined ? 1 : 0,
     )
     this.#pendingOf = new Int32Array(patterns.length).fill(-1)
     this.#found = new Uint32Array(patterns.length)
