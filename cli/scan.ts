@@ -52,7 +52,7 @@ const answer = (line: Line, settings: CompiledInjectionSettings): string => {
   return terminalJson({
     id: line.id,
     blocked: result.kind !== 'scanned' || result.decision.outcome === 'blocked',
-    detections: detectionsOf(result.kind === 'scanned' ? result.findings : [], settings.mode),
+    detections: detectionsOf(result.kind === 'scanned' ? result.findings : [], settings),
   })
 }
 

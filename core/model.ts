@@ -139,6 +139,8 @@ export const SPEAKERS = [
 ] as const
 export type Speaker = (typeof SPEAKERS)[number]
 
+export type RoleModes = Partial<Readonly<Record<Speaker, InjectionMode | null>>>
+
 export interface InjectionSettings {
   readonly enabled: boolean
   readonly mode: InjectionMode
@@ -147,6 +149,10 @@ export interface InjectionSettings {
   readonly whitelist_patterns: readonly string[]
   readonly whitelist_scope: 'text' | 'request'
   readonly disabled_patterns: readonly string[]
+  /** What is done about findings in the words of each speaker; null is the mode of the scope. Absent in scopes of versions before 0.3. */
+  readonly roles?: RoleModes
+  /** Hashes of texts whose findings are only recorded (core/scanner/trusted-text.ts). Absent as well. */
+  readonly trusted_texts?: readonly string[]
   readonly auto_kill_on_critical: boolean
   readonly scan_responses: boolean
 }
@@ -209,6 +215,15 @@ export const SCOPE_DEFAULTS = {
     whitelist_patterns: [],
     whitelist_scope: 'text',
     disabled_patterns: [],
+    roles: {
+      operator: null,
+      model: null,
+      tool_description: null,
+      user: null,
+      tool_result: null,
+      document: null,
+    },
+    trusted_texts: [],
     auto_kill_on_critical: false,
     scan_responses: false,
   },

@@ -1,3 +1,4 @@
+import { keyedTextHash } from '../core/scanner/trusted-text.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { raiseAlert } from '../core/alerts/raise-alert.ts'
@@ -272,6 +273,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     mayAttach: followDoctorPass(settings.doctorPassFile, log),
     pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
+    keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
     takeRate: (counter) => rates.take(counter),
     nowMs: Date.now,
     settings: {

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { SCOPE_DEFAULTS, SPEAKERS, type InjectionSettings } from '../../core/model.ts'
 import { patternSettings } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
+import { keyedTextHash } from '../../core/scanner/trusted-text.ts'
 import { detectionsOf } from '../../core/scanner/detections-of.ts'
 import { checkerOf, checkPatterns } from '../scopes/check-patterns.ts'
 import { NewScope } from '../scopes/scope-schemas.ts'
@@ -42,6 +43,16 @@ const Detection = Strict({
   location: Type.String(),
   start: Type.Integer({ description: 'Offset of its first byte in the body' }),
   end: Type.Integer({ description: 'Offset after its last byte' }),
+  text_hash: Nullable(
+    Type.String({
+      description: 'Of the whole text, for `trusted_texts`; null if it has several speakers',
+    }),
+  ),
+  logged_hash: Nullable(
+    Type.String({
+      description: 'The same as `data.text_hash` of an activity entry about this text',
+    }),
+  ),
 })
 
 export const ScanReport = Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) })
@@ -63,7 +74,8 @@ export const scanRoutes: readonly Route[] = [
 /** Omitted members have the defaults of a scope. */
 async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcome> {
   const {
-    context: { scans },
+    context,
+    actor,
     body: { body, content_type, path, injection_detection },
   } = call
   const settings = { ...SCOPE_DEFAULTS.injection_detection, ...injection_detection }
@@ -82,12 +94,21 @@ async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcom
     headers: [],
   }
   const whole = { ...input, ...rest }
-  const result = await scans?.scanRequest(whole, deferred, undefined, checker.owner)
+  const result = await context.scans?.scanRequest(whole, deferred, undefined, checker.owner)
   if (result?.kind !== 'scanned')
     return { kind: 'refusal', error: 'gateway_unavailable', message: BUSY }
   const { decision, findings } = result
   const blocked = decision.outcome === 'blocked'
-  return answer(200, { blocked, detections: detectionsOf(findings, settings.mode) })
+  return answer(200, {
+    blocked,
+    detections: detectionsOf(findings, settings).map((detection) => ({
+      ...detection,
+      logged_hash:
+        detection.text_hash === null
+          ? null
+          : keyedTextHash(context.ring, actor.organization_id, detection.text_hash),
+    })),
+  })
 }
 
 const BUSY = 'Too many large bodies are being scanned. Try again shortly.'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { type InjectionMode, SCOPE_DEFAULTS, SPEAKERS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Route } from '../http/define-route.ts'
 import { invalid } from '../http/outcome.ts'
@@ -31,6 +31,10 @@ export const scopeRoutes: readonly Route[] = defineResource({
   show: (_, scopes) => scopes.map(scopeView),
   about: ({ agent_id, integration_id, scope_id }) => ({ agent_id, integration_id, scope_id }),
   targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
+  needs: ({ injection_detection: { mode, roles } }) =>
+    SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
+      ? ['injection_roles']
+      : [],
   create: {
     summary: 'Create a scope: allow an agent to call an integration',
     body: NewScope,
@@ -108,3 +112,6 @@ export const scopeRoutes: readonly Route[] = defineResource({
     }),
   },
 })
+
+const isStricter = (one: InjectionMode, other: InjectionMode): boolean =>
+  (one === 'block' && other !== 'block') || (one === 'alert' && other === 'log')

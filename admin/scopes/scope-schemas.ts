@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, Type } from 'typebox'
-import { RULE_UPGRADES, SCOPE_DEFAULTS } from '../../core/model.ts'
+import { RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/model.ts'
+import { TRUSTED_TEXT } from '../../core/scanner/trusted-text.ts'
 import {
   Id,
   Name,
@@ -81,6 +82,19 @@ const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGT
   description: 'RE2 expressions, case-insensitive',
 })
 
+const RoleMode = Nullable(Type.Enum(['block', 'alert', 'log']))
+/** Omitted speakers have the mode of the scope. */
+const Roles = Strict({
+  operator: RoleMode,
+  model: RoleMode,
+  tool_description: RoleMode,
+  user: RoleMode,
+  tool_result: RoleMode,
+  document: RoleMode,
+})
+const TRUSTED_TEXTS_LIMIT = 100
+const STRICT = { additionalProperties: false }
+
 const InjectionDetection = Strict({
   enabled: Type.Boolean(),
   mode: Type.Enum(['block', 'alert', 'log']),
@@ -89,6 +103,10 @@ const InjectionDetection = Strict({
   whitelist_patterns: Patterns,
   whitelist_scope: Type.Enum(['text', 'request']),
   disabled_patterns: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+  roles: Roles,
+  trusted_texts: Type.Array(Type.String({ pattern: TRUSTED_TEXT, maxLength: 100 }), {
+    maxItems: TRUSTED_TEXTS_LIMIT,
+  }),
   auto_kill_on_critical: Type.Boolean(),
   scan_responses: Type.Boolean(),
 })
@@ -144,7 +162,10 @@ export const NewScope = Strict({
   over_limit: Type.Optional(EditableScope.properties.over_limit),
   allow_batches: Type.Optional(EditableScope.properties.allow_batches),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
-  injection_detection: partial(InjectionDetection, DEFAULTS.injection_detection),
+  injection_detection: partial(
+    Strict({ ...InjectionDetection.properties, roles: Type.Partial(Roles, STRICT) }),
+    DEFAULTS.injection_detection,
+  ),
   anomaly_detection: partial(AnomalyDetection, DEFAULTS.anomaly_detection),
   rate_limiting: partial(RateLimiting, DEFAULTS.rate_limiting),
 })
@@ -175,6 +196,8 @@ export const ScopeView = Strict({
     custom_patterns: Type.Array(Type.String()),
     whitelist_patterns: Type.Array(Type.String()),
     disabled_patterns: Type.Array(Type.String()),
+    roles: Type.Optional(Roles),
+    trusted_texts: Type.Optional(Type.Array(Type.String())),
   }),
   anomaly_detection: Type.Object({
     enabled: Type.Boolean(),
@@ -192,4 +215,9 @@ export const ScopeView = Strict({
 /** Replaced whole by a merge patch. */
 export const SCOPE_WHOLE = ['rules']
 /** Members in which null is a value. */
-export const SCOPE_NULLABLE = ['max_body_bytes', 'max_response_bytes', 'requests_per_minute']
+export const SCOPE_NULLABLE = [
+  'max_body_bytes',
+  'max_response_bytes',
+  'requests_per_minute',
+  ...SPEAKERS,
+]

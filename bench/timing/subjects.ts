@@ -443,7 +443,9 @@ const scan = (
       body: Buffer.from(frame(text)),
       content_type,
       content_encoding: null,
-      path: '',
+      method: 'POST',
+      base_path: '',
+      path: '/v1/chat/completions',
       query: '',
       headers: [],
     }
@@ -468,6 +470,8 @@ const SCANS: readonly Subject[] = [
           body: null,
           content_type: null,
           content_encoding: null,
+          method: 'POST',
+          base_path: '',
           path: `/${text}`,
           query: text,
           headers: [

@@ -1,12 +1,15 @@
-import type {
-  AnomalySettings,
-  InjectionMode,
-  InjectionSettings,
-  McpTools,
-  OverLimit,
-  RateSettings,
-  Scope,
-  Sensitivity,
+import {
+  type AnomalySettings,
+  type InjectionMode,
+  type InjectionSettings,
+  type McpTools,
+  type OverLimit,
+  type RateSettings,
+  type RoleModes,
+  type Scope,
+  type Sensitivity,
+  SPEAKERS,
+  type Speaker,
 } from '../model.ts'
 import type { EffectiveTools } from '../mcp/check-mcp-tool.ts'
 import { foldToolName } from '../mcp/fold-tool-name.ts'
@@ -86,9 +89,23 @@ function mergeInjection(all: readonly InjectionSettings[]): InjectionSettings {
       ? 'text'
       : 'request',
     disabled_patterns: intersection(from.map((settings) => settings.disabled_patterns)),
+    roles: mergeRoles(from),
+    trusted_texts: intersection(from.map((settings) => settings.trusted_texts ?? [])),
     auto_kill_on_critical: from.some((settings) => settings.auto_kill_on_critical),
     scan_responses: from.some((settings) => settings.scan_responses),
   }
+}
+
+/** A scope without a mode for a speaker has that of the scope. */
+function mergeRoles(from: readonly InjectionSettings[]): RoleModes {
+  const modeOf = (speaker: Speaker): InjectionMode | null =>
+    from.every(({ roles }) => (roles?.[speaker] ?? null) === null)
+      ? null
+      : highest(
+          MODES,
+          from.map(({ roles, mode }) => roles?.[speaker] ?? mode),
+        )
+  return Object.fromEntries(SPEAKERS.map((speaker) => [speaker, modeOf(speaker)]))
 }
 
 function mergeAnomaly(all: readonly AnomalySettings[]): AnomalySettings {

@@ -1,5 +1,5 @@
 import RE2 from 're2'
-import type { InjectionMode, InjectionSettings, Sensitivity } from '../model.ts'
+import type { InjectionMode, InjectionSettings, RoleModes, Sensitivity } from '../model.ts'
 import { buildLiteralFilter, type LiteralFilter } from './custom/literal-filter.ts'
 import { tooExpensive } from './custom/pattern-cost.ts'
 
@@ -44,6 +44,8 @@ export type CompiledInjectionSettings = {
   readonly whitelist: ExpressionSet | null
   readonly whitelist_scope: 'text' | 'request'
   readonly disabled: ReadonlySet<string>
+  readonly roles: RoleModes
+  readonly trusted: ReadonlySet<string>
 }
 
 export type CompiledSettings =
@@ -59,6 +61,8 @@ export type PatternSettings = Pick<
   | 'whitelist_patterns'
   | 'whitelist_scope'
   | 'disabled_patterns'
+  | 'roles'
+  | 'trusted_texts'
 >
 
 const compileOne = (expression: string): RE2 | string => {
@@ -183,6 +187,8 @@ export const patternSettings = (settings: PatternSettings): PatternSettings => (
   whitelist_patterns: settings.whitelist_patterns,
   whitelist_scope: settings.whitelist_scope,
   disabled_patterns: settings.disabled_patterns,
+  ...(settings.roles === undefined ? {} : { roles: settings.roles }),
+  ...(settings.trusted_texts === undefined ? {} : { trusted_texts: settings.trusted_texts }),
 })
 
 const withoutExpressions = (settings: PatternSettings): CompiledInjectionSettings => ({
@@ -193,6 +199,8 @@ const withoutExpressions = (settings: PatternSettings): CompiledInjectionSetting
   whitelist: null,
   whitelist_scope: settings.whitelist_scope,
   disabled: new Set(settings.disabled_patterns),
+  roles: settings.roles ?? {},
+  trusted: new Set(settings.trusted_texts ?? []),
 })
 
 const openSearch = (expressions: readonly string[]): ExpressionSearch => {

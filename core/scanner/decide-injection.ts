@@ -1,4 +1,4 @@
-import type { InjectionMode } from '../model.ts'
+import type { InjectionMode, RoleModes } from '../model.ts'
 import { bySeverity, type Finding } from './finding.ts'
 
 export type InjectionDecision = {
@@ -21,28 +21,43 @@ const CLEAN: InjectionDecision = {
   other_findings: 0,
 }
 
+/** What is done about findings: by the mode, or by that of the speaker. */
+export type Actions = { readonly mode: InjectionMode; readonly roles?: RoleModes }
+
+/** What is done about a finding. Where it is none in the words of its speaker, it is only recorded. */
+export const actionOn = (
+  { counts, speaker }: Pick<Finding, 'counts' | 'speaker'>,
+  { mode, roles }: Actions,
+): InjectionMode => (counts ? (roles?.[speaker] ?? mode) : 'log')
+
+const STRENGTH: Readonly<Record<InjectionMode, number>> = { block: 0, alert: 1, log: 2 }
+
 /** The decision table: mode × severity × whitelist × speaker. `findings` contains only what the sensitivity checks. */
 export const decideInjection = (
   findings: readonly Finding[],
-  mode: InjectionMode,
+  actions: Actions,
 ): InjectionDecision => {
   if (findings.length === 0) return CLEAN
-  const standing = bySeverity(findings.filter((finding) => !finding.whitelisted))
-  const counted = standing.filter(({ counts }) => counts)
-  const reported = counted[0] ?? standing[0]
   const other_findings = findings.length - 1
-  if (reported === undefined) {
+  const standing = bySeverity(findings.filter((finding) => !finding.whitelisted))
+    .map((finding) => {
+      const mode = actionOn(finding, actions)
+      const isRefused = mode === 'block' && finding.severity !== 'medium'
+      return { finding, mode, isRefused, strength: isRefused ? -1 : STRENGTH[mode] }
+    })
+    .sort((a, b) => a.strength - b.strength)
+  const [first] = standing
+  if (first === undefined) {
     return {
       ...CLEAN,
-      mode,
+      mode: actions.mode,
       outcome: 'whitelisted',
       reported: bySeverity(findings)[0] ?? null,
       other_findings,
     }
   }
-  if (mode === 'log' || !reported.counts)
-    return { ...CLEAN, outcome: 'logged', reported, other_findings }
-  const isRefused = mode === 'block' && reported.severity !== 'medium'
+  const { finding: reported, mode, isRefused } = first
+  if (mode === 'log') return { ...CLEAN, outcome: 'logged', reported, other_findings }
   return {
     outcome: isRefused ? 'blocked' : 'detected',
     may_kill: isRefused && reported.severity === 'critical' && reported.category !== 'custom',

@@ -1,28 +1,12 @@
-import type { InjectionMode } from '../model.ts'
+import { type Actions, actionOn } from './decide-injection.ts'
 import type { Finding } from './finding.ts'
 
 /** Findings as `agw scan` and `POST /admin/scan` show them. */
-export const detectionsOf = (findings: readonly Finding[], mode: InjectionMode) =>
-  findings.map(
-    ({
-      pattern_name,
-      category,
-      severity,
-      speaker,
-      counts,
-      matched_text,
-      location,
-      start,
-      end,
-    }) => ({
-      pattern_name,
-      category,
-      severity,
-      speaker,
-      action: counts ? mode : ('log' as const),
-      matched_text,
-      location,
-      start,
-      end,
-    }),
-  )
+export const detectionsOf = (findings: readonly Finding[], actions: Actions) =>
+  findings.map((finding) => {
+    const { pattern_name, category, severity, speaker, whitelisted, matched_text } = finding
+    const { location, start, end, text_hash } = finding
+    const action = whitelisted ? 'log' : actionOn(finding, actions)
+    const found = { pattern_name, category, severity, speaker, action, matched_text, location }
+    return { ...found, start, end, text_hash }
+  })

@@ -22,6 +22,8 @@ export type Finding = {
   readonly speaker: Speaker
   /** False where the pattern is no finding in the words of this speaker: it is only recorded. */
   readonly counts: boolean
+  /** Of the whole text, unescaped, as `trusted_texts` names it; null where it has several speakers. */
+  readonly text_hash: string | null
 }
 
 /** Only so many findings are kept: the most severe, and of these the first. */

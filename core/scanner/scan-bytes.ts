@@ -1,4 +1,4 @@
-import type { InjectionMode } from '../model.ts'
+import type { Actions } from './decide-injection.ts'
 import { decodeWide, wideCharset } from './format/charset.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
@@ -27,10 +27,10 @@ const LOCATION = 'response.body'
  * binary bytes. Bytes are forwarded as soon as they are clean; those that complete an attack, and all that follow, are not.
  */
 export const openByteScanner = (
-  mode: InjectionMode,
+  actions: Actions,
   scanTexts: TextScan,
   content_encoding: string | null,
-): StreamScanner => new ByteScan(mode, scanTexts, content_encoding)
+): StreamScanner => new ByteScan(actions, scanTexts, content_encoding)
 
 class ByteScan extends PassingScan {
   #window: Buffer = Buffer.alloc(0)

@@ -156,5 +156,5 @@ export const scanWithin = (
     if (holdsOnlyWorst(findings) || budget.isUndecided) break
   }
   const standing = whitelistRequest(sources, settings, findings)
-  return { kind: 'scanned', findings: standing, decision: decideInjection(standing, settings.mode) }
+  return { kind: 'scanned', findings: standing, decision: decideInjection(standing, settings) }
 }

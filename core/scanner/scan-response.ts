@@ -36,7 +36,7 @@ export const scanResponseBody = (
     if (holdsOnlyWorst(findings) || budget.isUndecided) break
   }
   addJoined(inflated.bytes, settings, findings, budget)
-  return { kind: 'scanned', findings, decision: decideInjection(findings, settings.mode) }
+  return { kind: 'scanned', findings, decision: decideInjection(findings, settings) }
 }
 
 /** Findings in texts that grow over lines, unless a single line has shown the same. */

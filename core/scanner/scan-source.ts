@@ -17,9 +17,11 @@ import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import { CATEGORIES, type Category } from './categories.ts'
 import type { Sensitivity } from '../model.ts'
 import { builtIn } from './patterns/built-in.ts'
-import { isFindingIn } from './patterns/found-in.ts'
+import { isFindingIn, isHidden } from './patterns/found-in.ts'
+import { textHash, isTrusted } from './trusted-text.ts'
+import type { Candidate, Place, PlacedCandidate } from './placed-candidate.ts'
+import { TextSpeakers } from './text-speakers.ts'
 import { OF_NO_API, type Spoken, stricter } from './conversation/speaker-of.ts'
-import { readTemplate, type Template, withoutTokens } from './conversation/templates.ts'
 import { HITS_PER_PIECE } from './text/place-search.ts'
 import { withSingleBlanks } from './text/single-blanks.ts'
 import type { SearchBudget } from './text/search-budget.ts'
@@ -46,18 +48,6 @@ const CHECKED: Readonly<Record<Sensitivity, readonly string[]>> = {
   low: ['critical'],
   medium: ['critical', 'high'],
   high: ['critical', 'high', 'medium'],
-}
-
-/** A place where something was found, before it is named. */
-type Candidate = {
-  readonly name: string
-  readonly category: Category
-  readonly start: number
-  readonly end: number
-  readonly via: readonly string[]
-  readonly expression: string | null
-  /** Of a pattern that everyday wording matches too. */
-  readonly model_sign: RE2 | null
 }
 
 /** The name of findings by the learned model. */
@@ -261,13 +251,6 @@ function* readingsOf(
   yield plainJsonText(bytes)
 }
 
-/** The text around a position: where it begins and ends, its name, and who speaks in it. */
-type Place = Spoken & {
-  readonly location: string
-  readonly start: number
-  readonly end: number
-}
-
 /** Where no shape of a request says more: what an API answers is the result of a tool. */
 const unnamed = ({ location }: Source): Spoken => ({
   ...OF_NO_API,
@@ -384,6 +367,17 @@ const whitelisting = (
     const isListed = known.get(place.start) ?? search.all.test(Buffer.from(textOf(source, place)))
     known.set(place.start, isListed)
     return isListed
+  }
+}
+
+/** The hash of the text of a place; each text is hashed once. Null where it has several speakers. */
+const textHashes = (source: Source): ((place: Place) => string | null) => {
+  const known = new Map<number, string>()
+  return (place) => {
+    if (place.has_turns === true) return null
+    const hash = known.get(place.start) ?? textHash(textOf(source, place))
+    known.set(place.start, hash)
+    return hash
   }
 }
 
@@ -534,14 +528,12 @@ const isRestClean = (
 }
 
 /** Patterns first. The learned model comes last: it cannot distinguish a mention of an attack from the attack. */
-const inOrder = <Placed extends { readonly candidate: Candidate }>(
-  placed: readonly Placed[],
-): readonly Placed[] => [
+const inOrder = <PlacedCandidate extends { readonly candidate: Candidate }>(
+  placed: readonly PlacedCandidate[],
+): readonly PlacedCandidate[] => [
   ...placed.filter(({ candidate }) => candidate.category !== 'learned'),
   ...placed.filter(({ candidate }) => candidate.category === 'learned'),
 ]
-
-type Placed = { readonly candidate: Candidate; readonly place: Place }
 
 /** What the settings check, with the text that it is in. */
 const placedCandidates = (
@@ -550,8 +542,7 @@ const placedCandidates = (
   candidates: readonly Candidate[],
   asText: boolean,
   budget: SearchBudget,
-): readonly Placed[] => {
-  const scope = { model: modelAt(settings.sensitivity), budget }
+): readonly PlacedCandidate[] => {
   const checked = candidates
     .filter(
       ({ name, category }) =>
@@ -567,88 +558,21 @@ const placedCandidates = (
   }
   const found = placesOf(source, asText, order.map(offsetAt))
   const places = new Map(order.map((index, position) => [index, found[position]]))
-  const templates = new Map<number, KnownTemplate | null>()
+  const speakers = new TextSpeakers(source, modelAt(settings.sensitivity), budget)
   return checked.flatMap((candidate, index) => {
     const place = places.get(2 * index)
     if (place === undefined) return []
     const last = places.get(2 * index + 1) ?? place
     const speaker = stricter(place.speaker, last.speaker)
-    const placed = { candidate, place: { ...place, speaker } }
-    return isOwnToken(source, placed) ? [] : inTemplate(source, placed, templates, scope)
+    const has_turns = last.start !== place.start
+    return speakers.inText({ candidate, place: { ...place, speaker, has_turns } }) ?? []
   })
 }
 
-/** A token that ends a turn changes nothing at the end of a text. */
-const END_TOKEN =
-  /^(?:<|\\u003c)\|?(?:im_end|eot_id|eom_id|end_of_turn|end|return)\|?(?:>|\\u003e)(?:\s|\\[nrt])*$/i
-
-const isOwnToken = (source: Source, { candidate, place }: Placed): boolean =>
-  candidate.name === DELIMITER_NAME &&
-  candidate.via.length === 0 &&
-  place.end - candidate.start <= EXCERPT_CHARACTERS &&
-  END_TOKEN.test(source.bytes.toString('latin1', candidate.start, place.end))
-
-/** A match in a text that a chat template has made, with the speaker of its turn; none where it is a token of the template. */
-const inTemplate = (
-  source: Source,
-  placed: Placed,
-  templates: Map<number, KnownTemplate | null>,
-  scope: ModelScope,
-): readonly Placed[] => {
-  const { candidate, place } = placed
-  if (!place.is_template) return [placed]
-  let template = templates.get(place.start)
-  if (template === undefined) {
-    template = readTemplate(source.bytes.toString('latin1', place.start, place.end))
-    templates.set(place.start, template)
-  }
-  if (template === null) return [placed]
-  const { operator_end, forged_at } = template
-  // Where the API is not known, nobody speaks as its operator.
-  if (operator_end > 0 && !place.is_known) return [placed]
-  if (TEMPLATE_NAMES.has(candidate.name) && candidate.via.length === 0) {
-    if (forged_at < 0) return []
-    const start = place.start + forged_at
-    return [{ candidate: { ...candidate, start, end: start + FORGED_BYTES }, place }]
-  }
-  const isLearned = candidate.category === 'learned'
-  if (isLearned && isSuspected(source, place, template, scope)) return [placed]
-  if (isLearned && operator_end === 0) return []
-  const isOperators = isLearned || candidate.end <= place.start + operator_end
-  return isOperators ? [{ candidate, place: { ...place, speaker: 'operator' } }] : [placed]
-}
-
-/** Whether the learned model finds something in the turns behind the operator's, without the tokens of the template. */
-const isSuspected = (
-  source: Source,
-  { start, end }: Place,
-  template: KnownTemplate,
-  { model, budget }: ModelScope,
-): boolean => {
-  template.is_suspected ??= modelFinds(
-    Buffer.from(
-      withoutTokens(source.bytes.toString('latin1', start + template.operator_end, end)),
-      'latin1',
-    ),
-    model,
-    budget,
-  )
-  return template.is_suspected
-}
-
-type ModelScope = { readonly model: LearnedModel; readonly budget: SearchBudget }
-type KnownTemplate = Template & { is_suspected?: boolean }
-
-const DELIMITER_NAME = 'chat_delimiter'
-const TEMPLATE_NAMES: ReadonlySet<string> = new Set([DELIMITER_NAME, 'role_heading'])
-/** Shown of a forged turn. */
-const FORGED_BYTES = 40
-
 const findingOf = (
   source: Source,
-  { place, candidate }: Placed,
-  whitelisted: boolean,
-  counts: boolean,
+  { place, candidate }: PlacedCandidate,
+  known: Pick<Finding, 'whitelisted' | 'counts' | 'text_hash'>,
 ): Finding => ({
   pattern_name: candidate.name,
   category: candidate.category,
@@ -659,9 +583,8 @@ const findingOf = (
   end: candidate.end,
   via: candidate.via,
   pattern: candidate.expression,
-  whitelisted,
   speaker: place.speaker,
-  counts,
+  ...known,
 })
 
 const nameFindings = (
@@ -690,6 +613,7 @@ const nameFindings = (
   }
   const cleanRests = new Map<number, boolean>()
   const isListed = whitelisting(settings, source)
+  const hashOf = textHashes(source)
   const before_looks = budget.looks
   for (const { candidate: found, place } of inOrder(placed)) {
     const mentioned = mentions.get(place.start)
@@ -720,11 +644,16 @@ const nameFindings = (
     const before = weaker.get(key)
     if (before !== undefined && SEVERITY_RANK[before.severity] <= SEVERITY_RANK[severity]) continue
     if (candidate === found) seen.set(key, HITS_PER_PIECE)
-    const whitelisted = isListed(place)
+    const text_hash = hashOf(place)
+    const isLifted =
+      text_hash !== null &&
+      isTrusted(settings.trusted, text_hash, place.speaker) &&
+      !isHidden(found.name, found.via)
+    const whitelisted = isLifted || isListed(place)
     const index = before === undefined ? -1 : findings.indexOf(before)
     if (index >= 0) findings.splice(index, 1)
     if (!wouldKeep(findings, { severity, whitelisted, counts })) continue
-    const finding = findingOf(source, { place, candidate }, whitelisted, counts)
+    const finding = findingOf(source, { place, candidate }, { whitelisted, counts, text_hash })
     if (candidate !== found) weaker.set(key, finding)
     addFinding(findings, finding)
     if (holdsOnlyWorst(findings)) return

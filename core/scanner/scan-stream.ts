@@ -1,4 +1,4 @@
-import type { InjectionMode } from '../model.ts'
+import type { Actions } from './decide-injection.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { EventSplitter, readEvent } from '../http-message/event-stream.ts'
@@ -38,10 +38,10 @@ const textsOf = (findings: StreamFindings, event: Buffer, isFirst: boolean): Str
  * forwarded chunk by chunk.
  */
 export const openStreamScanner = (
-  mode: InjectionMode,
+  actions: Actions,
   scanTexts: TextScan,
   content_encoding: string | null,
-): StreamScanner => new EventScan(mode, scanTexts, content_encoding)
+): StreamScanner => new EventScan(actions, scanTexts, content_encoding)
 
 class EventScan extends PassingScan {
   readonly #splitter = new EventSplitter()

@@ -61,7 +61,8 @@ function judgeOfClient(
     asks_overrides: false,
     keeps_body: true,
     json_rpc: null,
-    scan: { path: '', query: '', headers: [] },
+    // No shape of an API is that of a socket, so all words are those of a user.
+    scan: { method: 'GET', base_path: '', path: '', query: '', headers: [] },
   }
   return async (payload) => {
     const patterns = settingsToScan(settings)
@@ -84,7 +85,7 @@ function judgeOfApi(
     const input = { body: payload, content_type: null, content_encoding: null }
     const result = await pool.scanResponse(input, settingsToScan(settings), max_body_bytes)
     if (result.kind !== 'scanned') return NOT_SCANNED
-    const judged = judgeDecision(result.decision)
+    const judged = judgeDecision(result.decision, null)
     if (judged?.kind === 'deny') return judged.denial
     if (judged !== null) record.foundInResponse(judged.data)
     return null

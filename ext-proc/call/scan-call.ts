@@ -7,6 +7,8 @@ import type { CallIo } from './call-io.ts'
 
 export interface ScanServices {
   readonly autoKill: AutoKiller
+  /** The hash of a text of the organization as the log shows it. */
+  readonly keyedHash: (organization_id: string, hash: string) => string
 }
 
 /** Detections in an allowed call, for the log; null if there are none. */
@@ -14,7 +16,7 @@ export type ScanNote = Readonly<Record<string, unknown>> | null
 
 /** Evaluates the injection scan, which was made together with the other checks of the body. */
 export function scanCall(
-  { autoKill }: ScanServices,
+  { autoKill, keyedHash }: ScanServices,
   { agent, settings }: Admitted,
   facts: BodyFacts | null,
   io: Pick<CallIo, 'leaveInFlight'>,
@@ -33,7 +35,9 @@ export function scanCall(
       break
   }
   const { decision } = result
-  const judged = judgeDecision(decision)
+  const text_hash = decision.reported?.text_hash ?? null
+  const hash = text_hash === null ? null : keyedHash(agent.organization_id, text_hash)
+  const judged = judgeDecision(decision, hash)
   if (judged === null) return pass(null)
   if (judged.kind === 'note') return pass(judged.data)
   const { details, data } = judged.denial

@@ -1,11 +1,10 @@
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 
 /** What of a finding goes into the event and the activity log. */
-export function findingData({
-  reported,
-  other_findings,
-  mode,
-}: InjectionDecision): Record<string, unknown> {
+export function findingData(
+  { reported, other_findings, mode }: InjectionDecision,
+  text_hash: string | null,
+): Record<string, unknown> {
   if (reported === null) return {}
   const {
     pattern_name,
@@ -28,5 +27,6 @@ export function findingData({
     whitelisted,
     pattern,
     other_findings,
+    ...(text_hash === null ? {} : { text_hash }),
   }
 }

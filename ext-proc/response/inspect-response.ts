@@ -193,7 +193,7 @@ class Inspector implements ResponseInspector {
     const deferred = settingsToScan(settings)
     const open = reading === 'events' ? openStreamScanner : openByteScanner
     return open(
-      settings.injection.mode,
+      settings.injection,
       (texts) => pool.scanTexts(texts, deferred, owner),
       this.#contentEncoding,
     )
@@ -221,9 +221,7 @@ class Inspector implements ResponseInspector {
     const { settings, pool } = this.#order
     const judge = (findings: readonly Finding[] | null): Verdict | Denied => {
       const denial =
-        findings === null
-          ? UNREADABLE
-          : this.#judge(decideInjection(findings, settings.injection.mode))
+        findings === null ? UNREADABLE : this.#judge(decideInjection(findings, settings.injection))
       return denial === null ? verdict : { kind: 'deny', denial }
     }
     const found = scanHeaders(headers, place, pool, settingsToScan(settings))
@@ -314,7 +312,7 @@ class Inspector implements ResponseInspector {
   }
 
   #judge(decision: InjectionDecision): Denial | null {
-    const judged = judgeDecision(decision)
+    const judged = judgeDecision(decision, null)
     if (judged?.kind === 'deny') return judged.denial
     if (judged !== null) this.#order.onFinding(judged.data)
     return null

@@ -76,6 +76,14 @@ const settings = fc.record(
         mode: fc.constantFrom('block', 'alert', 'log'),
         sensitivity: fc.constantFrom('low', 'medium', 'high'),
         custom_patterns: some(fc.constantFrom('foo\\d+', '\\$\\{jndi:', "it's", '# no comment')),
+        roles: fc.record(
+          {
+            operator: fc.constantFrom('block', 'alert', 'log', null),
+            tool_result: fc.constantFrom('block', 'log', null),
+          },
+          { requiredKeys: [] },
+        ),
+        trusted_texts: some(fc.constantFrom(`sha256:${'0'.repeat(64)}/operator`)),
         scan_responses: fc.boolean(),
       },
       { requiredKeys: [] },

@@ -12,7 +12,7 @@ export const openStreamWith = (
   reading: 'events' | 'bytes' = 'events',
 ): StreamScanner =>
   (reading === 'events' ? openStreamScanner : openByteScanner)(
-    settings.mode,
+    settings,
     (texts) => scanTexts(texts, settings, new SearchBudget()),
     content_encoding,
   )

@@ -121,6 +121,7 @@ export class SimEdge {
       mayAttach: () => true,
       pool: {} as DecisionServices['pool'],
       autoKill,
+      keyedHash: (_, hash) => hash,
       takeRate: (counter) => rates.take(counter),
       nowMs: Date.now,
       settings: {

@@ -26,6 +26,7 @@ test('a blocked finding is reported to the caller, and in full in the log', asyn
     speaker: 'user',
     whitelisted: false,
     pattern: null,
+    text_hash: 'org_default sha256:1',
     other_findings: 2,
   })
   assert.ok(!events.some((event) => event.startsWith('kill') || event === 'not in flight'))

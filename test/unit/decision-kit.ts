@@ -58,6 +58,7 @@ const FINDING: Finding = {
   whitelisted: false,
   speaker: 'user',
   counts: true,
+  text_hash: 'sha256:1',
 }
 export const found = (change: Partial<InjectionDecision>): ScanResult => ({
   kind: 'scanned',
@@ -233,6 +234,7 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
     policy,
     killBoard,
     uses: { note: () => undefined },
+    keyedHash: (organization_id, hash) => `${organization_id} ${hash}`,
     tokens: {
       get: () => {
         note('token')

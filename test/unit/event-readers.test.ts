@@ -60,7 +60,7 @@ test('an attack that a real reader sees is not let through', async () => {
   for (const [i, { name, stream }] of rows.filter(({ hasAttack }) => hasAttack).entries()) {
     for (const size of shareOf(SIZES, i)) {
       const scanner = openStreamScanner(
-        'block',
+        { mode: 'block' },
         (texts) => scanTexts(texts, settings, new SearchBudget()),
         null,
       )

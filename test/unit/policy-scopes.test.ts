@@ -339,6 +339,8 @@ test('merged settings are the strictest of each', () => {
       whitelist_patterns: ['v'],
       whitelist_scope: 'text',
       disabled_patterns: ['e'],
+      roles: injection.roles,
+      trusted_texts: [],
       auto_kill_on_critical: true,
       scan_responses: true,
     },

@@ -4,20 +4,16 @@ import type { Category } from '../categories.ts'
 /** What users, tools and documents say is checked for everything. */
 const EVERYTHING: ReadonlySet<Speaker> = new Set(['user', 'tool_result', 'document'])
 
-/** A finding whoever speaks: commands and code to be run, secrets sent away, a forged speaker, hidden letters. */
+/** A finding whoever speaks: commands that fetch code or open a shell, secrets sent away, a forged speaker, hidden letters. */
 export const FOR_EVERY_SPEAKER: ReadonlySet<string> = new Set([
   'chat_delimiter',
-  'hidden_letters',
   'image_exfiltration',
   'secret_file_in_steps',
   'send_sensitive_file_in_language',
   'reverse_shell',
   'download_and_run',
-  'destructive_command',
   'payload_syntax',
   'shell_call_in_code',
-  'base64_payload',
-  'invisible_characters',
 ])
 
 /**
@@ -25,6 +21,7 @@ export const FOR_EVERY_SPEAKER: ReadonlySet<string> = new Set([
  * model beyond the use of the tool.
  */
 export const FOR_TOOL_DESCRIPTIONS: ReadonlySet<string> = new Set([
+  'destructive_command',
   'hide_from_user',
   'hide_from_user_in_language',
   'reader_told_to_hide',
@@ -66,6 +63,16 @@ const HIDING: ReadonlySet<string> = new Set([
   'tag_characters',
 ])
 
+const HIDDEN: ReadonlySet<string> = new Set([
+  'hidden_letters',
+  'base64_payload',
+  'invisible_characters',
+])
+
+/** Whether what was found is hidden or encoded. */
+export const isHidden = (name: string, via: readonly string[]): boolean =>
+  HIDDEN.has(name) || via.some((one) => HIDING.has(one))
+
 /** Whether a match counts as a finding in the words of a speaker. Where it does not, it is recorded. */
 export const isFindingIn = (
   speaker: Speaker,
@@ -76,5 +83,5 @@ export const isFindingIn = (
   EVERYTHING.has(speaker) ||
   category === 'custom' ||
   FOR_EVERY_SPEAKER.has(name) ||
-  (category !== 'learned' && via.some((one) => HIDING.has(one))) ||
+  (category !== 'learned' && isHidden(name, via)) ||
   (speaker === 'tool_description' && FOR_TOOL_DESCRIPTIONS.has(name))

@@ -1,5 +1,4 @@
-import type { InjectionMode } from '../../model.ts'
-import { decideInjection, type InjectionDecision } from '../decide-injection.ts'
+import { type Actions, decideInjection, type InjectionDecision } from '../decide-injection.ts'
 import type { Finding } from '../finding.ts'
 import type { Source } from '../format/source.ts'
 import { StreamFindings, type StreamText } from './stream-findings.ts'
@@ -29,15 +28,15 @@ export type TextScan = (
 /** A body that is scanned while it is forwarded. `take` interprets its bytes. */
 export abstract class PassingScan implements StreamScanner {
   protected readonly findings = new StreamFindings()
-  readonly #mode: InjectionMode
+  readonly #actions: Actions
   readonly #scanTexts: TextScan
   readonly #inflater: ReturnType<typeof openStreamInflater>
   #received = 0
   #clean = 0
   #cut: StreamVerdict['cut']
 
-  constructor(mode: InjectionMode, scanTexts: TextScan, content_encoding: string | null) {
-    this.#mode = mode
+  constructor(actions: Actions, scanTexts: TextScan, content_encoding: string | null) {
+    this.#actions = actions
     this.#scanTexts = scanTexts
     this.#inflater = openStreamInflater(content_encoding)
     this.#cut = this.#inflater === null ? 'unsupported_encoding' : null
@@ -56,7 +55,7 @@ export abstract class PassingScan implements StreamScanner {
     return {
       clean_until_bytes: this.#clean,
       findings,
-      decision: decideInjection(findings, this.#mode),
+      decision: decideInjection(findings, this.#actions),
       cut: this.#cut,
     }
   }
@@ -91,7 +90,7 @@ export abstract class PassingScan implements StreamScanner {
     }
     for (const [index, { location }] of texts.entries())
       this.findings.report(found[index] ?? [], location)
-    if (decideInjection(this.findings.fresh, this.#mode).outcome === 'blocked') {
+    if (decideInjection(this.findings.fresh, this.#actions).outcome === 'blocked') {
       this.#cut = 'blocked'
       return false
     }

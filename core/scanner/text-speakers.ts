@@ -1,0 +1,120 @@
+import { type Passage, passagesIn } from './conversation/passages.ts'
+import { readTemplate, type Template, withoutTokens } from './conversation/templates.ts'
+import type { Source } from './format/source.ts'
+import type { LearnedModel } from './model/learned-model.ts'
+import { modelFinds } from './model-finds.ts'
+import type { Candidate, Place, PlacedCandidate } from './placed-candidate.ts'
+import type { SearchBudget } from './text/search-budget.ts'
+
+const DELIMITER_NAME = 'chat_delimiter'
+const TEMPLATE_NAMES: ReadonlySet<string> = new Set([DELIMITER_NAME, 'role_heading'])
+/** Shown of a forged turn. */
+const FORGED_BYTES = 40
+
+/** A token that ends a turn changes nothing at the end of a text. */
+const END_TOKEN =
+  /^(?:<|\\u003c)\|?(?:im_end|eot_id|eom_id|end_of_turn|end|return)\|?(?:>|\\u003e)(?:\s|\\[nrt])*$/i
+const END_BYTES = 200
+
+const isEndToken = ({ bytes }: Source, { candidate, place }: PlacedCandidate): boolean =>
+  candidate.name === DELIMITER_NAME &&
+  candidate.via.length === 0 &&
+  place.end - candidate.start <= END_BYTES &&
+  END_TOKEN.test(bytes.toString('latin1', candidate.start, place.end))
+
+/** What is known of a text once something was found in it. */
+type Known = {
+  readonly template: Template | null
+  readonly passages: readonly Passage[]
+  is_suspected?: boolean
+}
+
+/** Several speakers in one text: the turns of a chat template, and what was put into the words of an operator. */
+export class TextSpeakers {
+  readonly #source: Source
+  readonly #model: LearnedModel
+  readonly #budget: SearchBudget
+  readonly #known = new Map<number, Known>()
+
+  constructor(source: Source, model: LearnedModel, budget: SearchBudget) {
+    this.#source = source
+    this.#model = model
+    this.#budget = budget
+  }
+
+  /** A match with the speaker of its part of the text; null where it is a token of a template. */
+  inText(placed: PlacedCandidate): PlacedCandidate | null {
+    if (isEndToken(this.#source, placed)) return null
+    const { place } = placed
+    if (place.is_template) return this.#inTemplate(placed)
+    return place.speaker === 'operator' ? this.#inOperators(placed) : placed
+  }
+
+  #inTemplate(placed: PlacedCandidate): PlacedCandidate | null {
+    const { candidate } = placed
+    const known = this.#read(placed.place)
+    const { template } = known
+    if (template === null) return placed
+    const place = { ...placed.place, has_turns: true }
+    const { operator_end, forged_at } = template
+    // Where the API is not known, nobody speaks as its operator.
+    if (operator_end > 0 && !place.is_known) return { candidate, place }
+    if (TEMPLATE_NAMES.has(candidate.name) && candidate.via.length === 0) {
+      if (forged_at < 0) return null
+      const start = place.start + forged_at
+      return { candidate: { ...candidate, start, end: start + FORGED_BYTES }, place }
+    }
+    const isLearned = candidate.category === 'learned'
+    const rest = { start: operator_end, end: place.end - place.start }
+    if (isLearned && this.#isSuspected(place, known, [rest])) return { candidate, place }
+    if (isLearned && operator_end === 0) return null
+    const isOperators = isLearned || candidate.end <= place.start + operator_end
+    return isOperators
+      ? this.#inOperators({ candidate, place: { ...place, speaker: 'operator' } })
+      : { candidate, place }
+  }
+
+  #inOperators(placed: PlacedCandidate): PlacedCandidate {
+    const { candidate, place } = placed
+    const known = this.#read(place)
+    const { passages } = known
+    if (passages.length === 0) return placed
+    const isDocument =
+      candidate.category === 'learned'
+        ? this.#isSuspected(place, known, passages)
+        : isWithin(passages, candidate, place)
+    return isDocument ? { candidate, place: { ...place, speaker: 'document' } } : placed
+  }
+
+  #read(place: Place): Known {
+    let known = this.#known.get(place.start)
+    if (known === undefined) {
+      const text = this.#text(place, 0, place.end - place.start)
+      const template = place.is_template ? readTemplate(text) : null
+      const end = place.is_template ? (template?.operator_end ?? 0) : text.length
+      known = { template, passages: passagesIn(text.slice(0, end)) }
+      this.#known.set(place.start, known)
+    }
+    return known
+  }
+
+  /** Whether the learned model finds something in these parts, without the tokens of the template. */
+  #isSuspected(place: Place, known: Known, parts: readonly Passage[]): boolean {
+    known.is_suspected ??= modelFinds(
+      Buffer.from(
+        parts.map(({ start, end }) => withoutTokens(this.#text(place, start, end))).join('\n'),
+        'latin1',
+      ),
+      this.#model,
+      this.#budget,
+    )
+    return known.is_suspected
+  }
+
+  #text(place: Place, start: number, end: number): string {
+    return this.#source.bytes.toString('latin1', place.start + start, place.start + end)
+  }
+}
+
+const isWithin = (passages: readonly Passage[], { start, end }: Candidate, place: Place): boolean =>
+  passages.some((passage) => start < place.start + passage.end && end > place.start + passage.start)
