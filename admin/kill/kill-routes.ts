@@ -157,8 +157,7 @@ export const killRoutes: readonly Route[] = [
       if (done === null) return notFound()
       const [view = {}] = await agentViews(context.redis, organization_id, [done.agent])
       const { credentials_restored } = done
-      const rotated =
-        made === null ? {} : { api_key: made.key, api_key_id: made.record.key_id }
+      const rotated = made === null ? {} : { api_key: made.key, api_key_id: made.record.key_id }
       return answer(200, { ...view, credentials_restored, ...rotated })
     },
   }),

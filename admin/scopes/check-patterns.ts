@@ -1,3 +1,4 @@
+import { type PatternProblems, problemsOf } from '../../core/inspection/answer-job.ts'
 import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import type { InjectionSettings } from '../../core/model.ts'
@@ -35,25 +36,37 @@ export async function checkPatterns(
   { scans, owner }: PatternChecker,
   prefix = '',
 ): Promise<Refusal | null> {
-  const path = `${prefix}/injection_detection`
-  const issues: Issue[] = []
-  for (const [i, name] of settings.disabled_patterns.entries())
-    if (!KNOWN.has(name)) issues.push({ path: `${path}/disabled_patterns/${i}`, message: UNKNOWN })
+  const issues = unknownNames(settings, prefix)
   if (LISTS.some((list) => settings[list].length > 0)) {
     const found = await scans?.checkPatterns(patternSettings(settings), owner).catch(() => null)
-    if (found === null) issues.push({ path, message: TOO_SLOW })
+    if (found === null) issues.push({ path: `${prefix}/injection_detection`, message: TOO_SLOW })
     else if (found === undefined || 'kind' in found)
       return { kind: 'refusal', error: 'gateway_unavailable', message: BUSY }
-    else
-      for (const list of LISTS)
-        for (const problem of found[list])
-          issues.push({
-            path: `${path}/${list}/${settings[list].indexOf(problem.pattern)}`,
-            message: describe(problem),
-          })
+    else issues.push(...issuesOf(settings, found, prefix))
   }
   return issues.length === 0 ? null : invalid(issues)
 }
+
+/** The same in this process, for a command that checks a file of its own user. */
+export const checkPatternsHere = (settings: InjectionSettings): Issue[] => [
+  ...unknownNames(settings, ''),
+  ...issuesOf(settings, problemsOf(patternSettings(settings)), ''),
+]
+
+const unknownNames = ({ disabled_patterns }: InjectionSettings, prefix: string): Issue[] =>
+  disabled_patterns.flatMap((name, i) =>
+    KNOWN.has(name)
+      ? []
+      : [{ path: `${prefix}/injection_detection/disabled_patterns/${i}`, message: UNKNOWN }],
+  )
+
+const issuesOf = (settings: InjectionSettings, found: PatternProblems, prefix: string): Issue[] =>
+  LISTS.flatMap((list) =>
+    found[list].map((problem) => ({
+      path: `${prefix}/injection_detection/${list}/${settings[list].indexOf(problem.pattern)}`,
+      message: describe(problem),
+    })),
+  )
 
 const describe = ({ pattern, reason }: ExpressionProblem): string =>
   `${reason.slice(0, 300)}: ${pattern.slice(0, 100)}`

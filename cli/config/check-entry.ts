@@ -7,6 +7,7 @@ import { checkAuth } from '../../admin/integrations/check-auth.ts'
 import { NewIntegration } from '../../admin/integrations/integration-schemas.ts'
 import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
 import { canonicalScope } from '../../admin/scopes/canonical-scope.ts'
+import { checkPatternsHere } from '../../admin/scopes/check-patterns.ts'
 import { checkScopeSettings } from '../../admin/scopes/check-scope-settings.ts'
 import {
   EditableScope,
@@ -151,7 +152,10 @@ const COMPLETE: Readonly<
     const settings = canonicalScope(checked.value)
     return {
       wanted: { ...settings, agent, integration },
-      issues: checkScopeSettings(settings, ANY_BODY_BYTES),
+      issues: [
+        ...checkScopeSettings(settings, ANY_BODY_BYTES),
+        ...checkPatternsHere(settings.injection_detection),
+      ],
     }
   },
   webhooks: (sound) => {

@@ -84,7 +84,7 @@ const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work =>
   return { answer: { kind: 'texts', findings }, body: null }
 }
 
-const problemsOf = (settings: PatternSettings): PatternProblems => {
+export const problemsOf = (settings: PatternSettings): PatternProblems => {
   const none = { ...settings, custom_patterns: [], whitelist_patterns: [] }
   const problems = (list: keyof PatternProblems): readonly ExpressionProblem[] => {
     const compiled = compileInjectionSettings({ ...none, [list]: settings[list] })
