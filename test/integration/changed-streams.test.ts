@@ -139,7 +139,10 @@ test('an intercepted tunnel, and the calls in it, end with their key', async () 
   const closed = once(secure, 'close')
   secure.write(`GET ${pathname}/slow HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
   const sent = api.mark()
-  await until('it has begun', () => sent().length > 0 || text !== '')
+  await until(
+    'it has begun',
+    () => sent().some(({ path }) => path === `${pathname}/slow`) || text !== '',
+  )
   await operator.send('DELETE', `/admin/agents/${access.agent.agent_id}/keys/${key_id}`)
   await closed
   assert.match(text, /^HTTP\/1.1 503 [^]*invalid_api_key/)
