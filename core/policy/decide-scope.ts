@@ -6,6 +6,7 @@ import type { CompiledIntegration, IntegrationTable } from './compile-integratio
 import type { AgentScopes } from './compile-scopes.ts'
 import { describeAction, describeReading } from './describe-call.ts'
 import { findFormBatch } from './find-form-batch.ts'
+import { findOverrides } from './find-overrides.ts'
 import { findPathOverrides } from './find-path-overrides.ts'
 import {
   isEmpty,
@@ -120,6 +121,14 @@ export function decideScope(
       : (method_name ?? address_name)
   return denied(choice, asked, refused, { override, batch: null })
 }
+
+/** What a target names in its path and query in addition to itself. */
+export const overridesIn = (target: Target): Overrides =>
+  joined(
+    findOverrides([], target.raw_query),
+    findPathOverrides(target.segments),
+    batchInQuery(target),
+  )
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map()
 

@@ -2,7 +2,8 @@ import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { authorityOf } from '../../core/policy/authority-of.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
-import { decideScope } from '../../core/policy/decide-scope.ts'
+import { decideScope, overridesIn } from '../../core/policy/decide-scope.ts'
+import { isEmpty } from '../../core/policy/overrides.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -182,11 +183,14 @@ function inspectorOf(
 /** The caller of the forward proxy names the API. */
 const UNNAMED = { authority: '', scheme: 'http', forwarded_host: null } as const
 
+/** A GET of which the URL, and the headers of the call that clients repeat, name nothing else that an API might do instead. */
 const mayGet = (
-  { agent_scopes, integrations }: AdmittedCall,
+  { agent_scopes, integrations, overrides }: AdmittedCall,
   target: Target,
   integration: CompiledIntegration,
 ): boolean =>
+  isEmpty(overrides) &&
+  isEmpty(overridesIn(target)) &&
   decideScope(agent_scopes, integrations, { method: 'GET', target, integration }).kind === 'allowed'
 
 /**

@@ -252,7 +252,8 @@ class Inspector implements ResponseInspector {
       }
       const result = await pool.scanResponse(input, settingsToScan(settings), limit_bytes, owner)
       if (result.kind === 'too_large') {
-        if (!this.#maySkip) return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
+        const denial = this.#maySkip ? await this.#beginning(body) : tooLarge(limit_bytes)
+        if (denial !== null) return { kind: 'deny', denial, before: null }
         this.#order.onUnscanned(limit_bytes)
         return UNCHANGED
       }
@@ -277,7 +278,6 @@ class Inspector implements ResponseInspector {
     if (!Buffer.isBuffer(chunk)) return { kind: 'deny', denial: this.#unreadable(), before: null }
     let clean = chunk
     this.#received += received.length
-    if (this.#skips && this.#received > this.#limit_bytes) clean = this.#skipRest(chunk)
     if (this.#scanner !== null) {
       const verdict = await this.#scanner.push(chunk, end)
       const waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
@@ -290,6 +290,8 @@ class Inspector implements ResponseInspector {
           ? this.#judge(verdict.decision)
           : UNREADABLE
       if (denial !== null) return { kind: 'deny', denial, before: this.#filtered(clean, true).out }
+      // All within the limit was scanned, also the part of this chunk.
+      if (this.#skips && this.#received > this.#limit_bytes) clean = this.#skipRest(clean)
     }
     const { out, denial } = this.#filtered(clean, end)
     if (denial !== null) return { kind: 'deny', denial, before: out.length === 0 ? null : out }
@@ -297,12 +299,27 @@ class Inspector implements ResponseInspector {
   }
 
   /** The rest of the response passes as it comes, behind what the scanner still held. */
-  #skipRest(chunk: Buffer): Buffer {
-    if (this.#scanner === null) return chunk
-    this.#scanner.close()
+  #skipRest(clean: Buffer): Buffer {
+    this.#scanner?.close()
     this.#scanner = null
     this.#order.onUnscanned(this.#limit_bytes)
-    return Buffer.concat([this.#waiting, chunk])
+    return this.#waiting.length === 0 ? clean : Buffer.concat([clean, this.#waiting])
+  }
+
+  /** Scans a response that is over the limit only when it is inflated, up to the limit. */
+  async #beginning(body: Buffer): Promise<Denial | null> {
+    const scanner = this.#openScanner('bytes')
+    try {
+      for (let at = 0; at < body.length; at += INFLATED_AT_ONCE_BYTES) {
+        const part = body.subarray(at, at + INFLATED_AT_ONCE_BYTES)
+        const { cut, decision, scanned_bytes } = await scanner.push(part, false)
+        const denial = cut === null || cut === 'blocked' ? this.#judge(decision) : UNREADABLE
+        if (denial !== null || scanned_bytes >= this.#limit_bytes) return denial
+      }
+      return null
+    } finally {
+      scanner.close()
+    }
   }
 
   #filtered(bytes: Buffer, end: boolean): FilteredEvents {
@@ -345,6 +362,9 @@ type Reading = 'whole' | 'events' | 'bytes'
 /** Some clients look for the name anywhere in the type. */
 const isEventStream = (content_type: string): boolean =>
   content_type.toLowerCase().includes('text/event-stream')
+
+/** Of a compressed body that is longer than the limit, where only its beginning is scanned. */
+const INFLATED_AT_ONCE_BYTES = 4_096
 
 /** A body that says it is no longer is held, whatever its type: a refusal says more than a response that is cut. */
 const HELD_ANYWAY_BYTES = 65_536

@@ -116,7 +116,7 @@ function judgeHeader(
     case 'link':
       return targets === null ? TOO_MANY : link(value, targets, place)
     case 'refresh':
-      return targets === null ? TOO_MANY : untouched(value, targets, place)
+      return targets === null ? TOO_MANY : untouched(value, targets, place, IS_SAFE)
     case 'www-authenticate':
     case 'proxy-authenticate':
       return targets === null ? TOO_MANY : challenge(value, targets, place)
@@ -135,6 +135,9 @@ function judgeHeader(
   }
 }
 
+/** Of a reference that clients follow by GET, if at all. */
+const IS_SAFE = true
+
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Whether every client follows such a redirect by GET or HEAD. Of 301 and 302 many repeat all methods but POST. */
@@ -152,17 +155,20 @@ function next(value: string, place: CallPlace): Judged {
   return judged.text === null ? LEFT_OUT : { value: judged.text }
 }
 
-/** Clients follow links to other pages; all other relations are only named. */
+/**
+ * Clients follow links to other pages. They are written to the target of some other relations, such as an inbox, so through
+ * the forward proxy these do not lead to another integration.
+ */
 function link(value: string, references: readonly string[], place: CallPlace): Judged {
-  if (place.is_proxied || !PAGE.test(value)) return untouched(value, references, place)
   const all = untouched(value, references, place)
   if ('refused' in all && all.refused !== 'other_integration') return all
+  if (!PAGE.test(value) || (place.is_proxied && !('refused' in all))) return all
   const members = readLinks(value)
   // Clients would differ in what they follow.
   if (members === null) return LEFT_OUT
   const kept: string[] = []
   for (const { target, parameters, isPage } of members) {
-    const judged = isPage ? judgeNext(target, place) : untouched(target, [target], place)
+    const judged = isPage ? judgeNext(target, place, IS_SAFE) : untouched(target, [target], place)
     if ('refused' in judged) return judged
     const text = 'text' in judged ? judged.text : target
     if (text === null) return LEFT_OUT
@@ -173,9 +179,15 @@ function link(value: string, references: readonly string[], place: CallPlace): J
 
 const PAGE = /\b(?:next|prev|previous|first|last)\b/i
 
-function untouched(value: string, references: readonly string[], place: CallPlace): Judged {
+/** @param isSafe see `judgeUntouched` */
+function untouched(
+  value: string,
+  references: readonly string[],
+  place: CallPlace,
+  isSafe = false,
+): Judged {
   for (const reference of references) {
-    const reason = judgeUntouched(reference, place)
+    const reason = judgeUntouched(reference, place, isSafe)
     if (reason !== null) return { refused: reason }
   }
   return { value }

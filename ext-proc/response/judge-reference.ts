@@ -50,9 +50,6 @@ export type RefusedReference =
   | 'target_path'
   | 'unreadable'
 
-/** Of a reference that clients follow by GET, if at all. */
-const IS_SAFE = true
-
 const refused = (reason: RefusedReference): JudgedReference => ({ kind: 'refused', reason })
 
 /**
@@ -106,10 +103,16 @@ export function judgeEndpoint(raw: string, place: CallPlace): JudgedReference {
 /**
  * A reference that goes out as it is. A client that resolves it does so against the URL by which it called the gateway,
  * so it may neither lead back in the API's reading nor in the client's.
+ * @param isSafe clients of the forward proxy follow it by GET or HEAD, if at all
  */
-export function judgeUntouched(raw: string, place: CallPlace, depth = 0): RefusedReference | null {
+export function judgeUntouched(
+  raw: string,
+  place: CallPlace,
+  isSafe = false,
+  depth = 0,
+): RefusedReference | null {
   if (raw.trim() === '') return null
-  if (place.is_proxied) return judgeProxied(raw, place, IS_SAFE)
+  if (place.is_proxied) return judgeProxied(raw, place, isSafe)
   const reference = readReference(raw, baseOf(place.target))
   switch (reference.kind) {
     case 'unreadable':
@@ -132,13 +135,15 @@ export function judgeUntouched(raw: string, place: CallPlace, depth = 0): Refuse
 /**
  * The URL of a next call, such as the next page: an absolute one is written as a URL of the gateway. One to another integration
  * is left out, since the API must not bring about calls with that one's credential.
+ * @param isSafe clients of the forward proxy follow it by GET or HEAD
  * @returns the text to send, null to leave it out, or why the response is refused
  */
 export function judgeNext(
   raw: string,
   place: CallPlace,
+  isSafe = false,
 ): { readonly text: string | null } | { readonly refused: RefusedReference } {
-  const reason = judgeUntouched(raw, place)
+  const reason = judgeUntouched(raw, place, isSafe)
   if (reason === 'other_integration') return { text: null }
   if (reason !== null) return { refused: reason }
   if (place.is_proxied || raw.trim() === '') return { text: raw }
@@ -170,7 +175,7 @@ const SCHEMES_MAX = 4
 /** Some clients drop `url:` (Java), or a scheme that they do not know, and follow what stands behind it. */
 function judgeAfterScheme(text: string, place: CallPlace, depth = 0): RefusedReference | null {
   if (depth === SCHEMES_MAX) return null
-  const reason = judgeUntouched(text, place, depth + 1)
+  const reason = judgeUntouched(text, place, false, depth + 1)
   return reason === 'unreadable' && !/^https?:/i.test(text.trim()) ? null : reason
 }
 

@@ -184,6 +184,16 @@ test('a redirect to another integration passes where a scope allows the GET that
     const refusedPut = await answeredWith(307, [line], { method: 'PUT' })
     assertRefusal(refusedPut, 502, 'redirect_refused', { reason: 'other_integration' })
   }
+  const [redirect = ''] = redirects
+  // What the URL names, or a header that clients repeat, could be done in place of the GET.
+  for (const [line, headers] of [
+    [`${redirect}?_method=DELETE`, {}],
+    [`${redirect}?batch=[{"method":"DELETE","relative_url":"me"}]`, {}],
+    [redirect, { 'x-http-method-override': 'DELETE' }],
+  ] as const) {
+    const answer = await answeredWith(307, [line], { headers: { ...open.headers, ...headers } })
+    assertRefusal(answer, 502, 'redirect_refused', { reason: 'other_integration' })
+  }
   const passed = await answeredWith(307, ['Location: /v1/neighbourhood'])
   assert.equal(passed.header('location'), `/${raw.origin}/v1/neighbourhood`)
 })

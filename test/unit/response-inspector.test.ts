@@ -411,9 +411,31 @@ test('with pass_unscanned only the beginning of a longer response is scanned, wh
     assert.equal(verdict.kind === 'pass' && verdict.body, 'chunks')
     assert.equal(describe(await inspector.body(Buffer.from('first '), false)), 'unchanged')
     assert.deepEqual(unscanned, [])
-    assert.equal(describe(await inspector.body(Buffer.from(LONG), false)), `as ${LONG}`)
+    assert.equal(describe(await inspector.body(Buffer.from(LONG), false)), 'unchanged')
     assert.equal(describe(await inspector.body(Buffer.from('bad'), true)), 'unchanged')
     assert.deepEqual(unscanned, [LIMIT_BYTES])
+  }
+  // What crosses the limit begins within it.
+  const crossing = anInspector(looks)
+  judged(crossing.inspector, response(JSON_TYPE))
+  const refusal = await crossing.inspector.body(Buffer.from(`bad${LONG}`), false)
+  assert.match(describe(refusal), /^refused: a_pattern/)
+  assert.deepEqual(crossing.unscanned, [])
+  const digits = Array.from(LONG + LONG, () => Math.floor(Math.random() * 10)).join('')
+  for (const [text, expected] of [
+    [`bad${digits}`, /^refused: a_pattern/],
+    [`${digits}bad`, /^unchanged/],
+  ] as const) {
+    const result = { kind: 'too_large', limit_bytes: LIMIT_BYTES } as const
+    const inflates = anInspector({ ...looks, result })
+    judged(
+      inflates.inspector,
+      response({ ...JSON_TYPE, 'content-encoding': 'gzip', 'content-length': '90000' }),
+    )
+    assert.match(
+      describe(await inflates.inspector.body(gzipSync(text), true)).slice(0, 99),
+      expected,
+    )
   }
   const short = anInspector(looks)
   const verdict = judged(

@@ -409,6 +409,38 @@ test('the URL of a next call that leads to another integration is left out', () 
   }
 })
 
+test('through the forward proxy too, only what clients follow by GET leads to another integration', () => {
+  const to = 'https://other.test/x'
+  const rows: readonly (readonly [
+    name: string,
+    value: string,
+    fate: 'pass' | 'left_out' | 'deny',
+  ])[] = [
+    ['refresh', `0; url=${to}`, 'pass'],
+    ['link', `<${to}>; rel="next", <${to}>; rel=prev`, 'pass'],
+    ['link', `<${to}>; rel="next", <${to}>; rel="webmention"`, 'deny'],
+    ['link', `<${to}>; rel="next"; x="<${to}>"`, 'left_out'],
+    ['link', `<${to}>; rel="http://www.w3.org/ns/ldp#inbox"`, 'deny'],
+    ['x-goog-upload-url', to, 'left_out'],
+    ['operation-location', to, 'left_out'],
+    ['x-upload', to, 'left_out'],
+    ['x-storage-url', to, 'deny'],
+    ['www-authenticate', `Bearer realm="${to}"`, 'deny'],
+  ]
+  for (const [name, value, fate] of rows) {
+    const place = aPlace(PATH, [{ ...OWN, rewrite_headers: ['x-upload'] }, OTHER], {
+      is_proxied: true,
+      mayGet: () => true,
+    })
+    const headers = [{ name, value }]
+    const result = judgeHeaders(headers, place)
+    const seen =
+      result.kind === 'deny' ? 'deny' : result.left_out.includes(name) ? 'left_out' : 'pass'
+    assert.equal(seen, fate, `${name}: ${value}`)
+    if (seen === 'pass') assert.deepEqual(result.kind === 'pass' && result.headers, headers)
+  }
+})
+
 for (const [value, expected] of [
   ['//elsewhere.test/x', 'https://elsewhere.test/x'],
   ['\\\\elsewhere.test\\x', 'https://elsewhere.test/x'],

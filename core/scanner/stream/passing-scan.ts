@@ -7,6 +7,8 @@ import { openStreamInflater } from './stream-inflater.ts'
 export type StreamVerdict = {
   /** How many bytes from the beginning of the stream may be forwarded. Never decreases. */
   readonly clean_until_bytes: number
+  /** How many bytes were scanned, inflated. */
+  readonly scanned_bytes: number
   /** New findings in this chunk. */
   readonly findings: readonly Finding[]
   readonly decision: InjectionDecision
@@ -33,6 +35,7 @@ export abstract class PassingScan implements StreamScanner {
   readonly #inflater: ReturnType<typeof openStreamInflater>
   #received = 0
   #clean = 0
+  #scanned = 0
   #cut: StreamVerdict['cut']
 
   constructor(actions: Actions, scanTexts: TextScan, content_encoding: string | null) {
@@ -54,6 +57,7 @@ export abstract class PassingScan implements StreamScanner {
     const findings = this.findings.take()
     return {
       clean_until_bytes: this.#clean,
+      scanned_bytes: this.#scanned,
       findings,
       decision: decideInjection(findings, this.#actions),
       cut: this.#cut,
@@ -72,6 +76,7 @@ export abstract class PassingScan implements StreamScanner {
     if (bytes === 'too_large') return 'too_large'
     if (bytes === 'unsupported') return 'unsupported_encoding'
     await this.take(bytes, end)
+    this.#scanned += bytes.length
     // Inflated events cannot be mapped to compressed bytes, so a chunk is forwarded as a whole.
     if (this.#cut === null && !isPlain) this.#clean = this.#received
     return this.#cut
