@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { acknowledgeGap, readGap } from '../../core/restore/restore-gap.ts'
 import { Id, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
-import { answer, audited, invalid, type Outcome } from '../http/outcome.ts'
+import { answer, audited, type Outcome } from '../http/outcome.ts'
 
 const AGENTS_MAX = 1_000
 
@@ -13,13 +13,13 @@ const GapView = Strict({
   reasons: Type.Array(Type.String(), { description: 'For the default organization alone' }),
 })
 const Acknowledgement = Strict({
-  agent_ids: Type.Optional(
-    Type.Array(Id('Of an agent'), { minItems: 1, maxItems: AGENTS_MAX, uniqueItems: true }),
-  ),
-  all: Type.Optional(
-    Type.Boolean({
+  agent_ids: Nullable(
+    Type.Array(Id('Of an agent'), {
+      minItems: 1,
+      maxItems: AGENTS_MAX,
+      uniqueItems: true,
       description:
-        'All agents of the organization; from the default organization, all agents of the deployment, which closes the gap',
+        'null: all agents of the organization; from the default organization, all agents of the deployment, which closes the gap',
     }),
   ),
   comment: Type.Optional(Type.String({ maxLength: 1_000 })),
@@ -59,13 +59,11 @@ export const restoreGapRoutes: readonly Route[] = [
 async function acknowledge({
   context,
   actor: { organization_id },
-  body: { agent_ids, all, comment },
+  body: { agent_ids, comment },
 }: AdminCall<unknown, unknown, Static<typeof Acknowledgement>>): Promise<Outcome> {
-  if ((agent_ids === undefined) === (all !== true))
-    return invalid([{ path: '', message: 'must have either agent_ids, or all: true' }])
   const { redis, settings, now } = context
-  const isWhole = agent_ids === undefined && organization_id === settings.organizationId
-  const who = isWhole ? null : { organization_id, agent_ids: agent_ids ?? null }
+  const isWhole = agent_ids === null && organization_id === settings.organizationId
+  const who = isWhole ? null : { organization_id, agent_ids }
   const parts = { redis, lease_ms: settings.killLease_ms }
   const acknowledged = await acknowledgeGap(parts, who, settings.organizationId, now())
   return audited(

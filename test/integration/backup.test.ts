@@ -274,7 +274,7 @@ describe('a backup', () => {
     assert.match(said, /The store is not the one that the backup was made of/)
     // Even where the edges know all kills, no one knows all revocations.
     assert.deepEqual(await answered(alive), { status: 503, reason: 'gateway_unavailable' })
-    await acknowledge({ all: true })
+    await acknowledge({ agent_ids: null })
     assert.equal((await decided(alive)).status, 200)
     assert.deepEqual(await decided(killedAfter), { status: 403, reason: 'agent_killed' })
     await until('an edge has written it back', async () => {
@@ -436,7 +436,7 @@ describe('what was done after a backup', () => {
     await acknowledge({ agent_ids: [alive.agent.agent_id] })
     await until('it is served', async () => (await call(alive)).status === 200)
     assert.deepEqual(await answered(back), { status: 503, reason: 'gateway_unavailable' })
-    await acknowledge({ all: true })
+    await acknowledge({ agent_ids: null })
     await until('all are served', async () => (await call(back)).status === 200)
     assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
     await isInForce()

@@ -122,7 +122,7 @@ describe('an admin service that remembers its store', () => {
     const gap = await admin.call('GET', '/admin/restore-gap')
     assert.equal(gap.body.open, true)
     const path = '/admin/restore-gap/acknowledge'
-    assert.equal((await admin.call('POST', path, { body: { all: true } })).body.open, false)
+    assert.equal((await admin.call('POST', path, { body: { agent_ids: null } })).body.open, false)
     await until('it is ready again', async () => (await storePart(admin)) === 'ok')
     await admin.stop()
   })

@@ -69,7 +69,7 @@ test('headers that do not change go on untouched, and say how the body is looked
     ['whole', 2],
   ] as const) {
     const { phase, envoy } = aResponse({ headers: { body } })
-    phase.headers(HEADERS)
+    void phase.headers(HEADERS)
     const [message] = envoy.messages
     assert.deepEqual(changesOf(message, 'response_headers'), { set: [], remove: [] })
     assert.equal(message.mode_override === null, mode === null)
@@ -80,7 +80,7 @@ test('headers that do not change go on untouched, and say how the body is looked
 test('a header that changes is set, one that goes is removed, and a new route is not chosen', () => {
   const headers = [{ name: 'x-a', value: '2' }]
   const { phase, envoy } = aResponse({ headers: { headers } })
-  phase.headers(HEADERS)
+  void phase.headers(HEADERS)
   const [message] = envoy.messages
   assert.deepEqual(changesOf(message, 'response_headers'), { set: ['x-a: 2'], remove: [':status'] })
   assert.ok(!message.response_headers.response.clear_route_cache)
@@ -102,7 +102,7 @@ test('an error of a filter of the same Envoy is cleaned and not judged; that of 
       { name: 'x-secret', value: '1' },
     ]
     const { phase, envoy, ends } = aResponse({ headers: 'deny' })
-    phase.headers(given, code_details)
+    void phase.headers(given, code_details)
     await settle()
     assert.deepEqual(ends, isJudged ? ['answer'] : [], code_details)
     if (isJudged) continue
@@ -117,7 +117,7 @@ test('headers that are refused are answered; an error of the inspector ends the 
     ['throw', 'fail'],
   ] as const) {
     const { phase, envoy, ends } = aResponse({ headers })
-    phase.headers(HEADERS)
+    void phase.headers(HEADERS)
     await settle()
     assert.deepEqual(ends, [end])
     assert.deepEqual(envoy.sent, [])
@@ -128,7 +128,7 @@ const replaced: BodyVerdict = { kind: 'pass', body: Buffer.from('new'), remove: 
 
 test('a whole body that is replaced gets its length, and loses what no longer holds', async () => {
   const { phase, envoy } = aResponse({ headers: { body: 'whole' }, body: replaced })
-  phase.headers(HEADERS)
+  void phase.headers(HEADERS)
   phase.body(Buffer.from('the old one'), true)
   await settle()
   const message = envoy.messages[1]
@@ -141,7 +141,7 @@ test('a whole body that is replaced gets its length, and loses what no longer ho
 
 test('a chunk that is replaced has no length of its own', async () => {
   const { phase, envoy } = aResponse({ body: { ...replaced, remove: [] } })
-  phase.headers(HEADERS)
+  void phase.headers(HEADERS)
   phase.body(Buffer.from('x'), false)
   await settle()
   const message = envoy.messages[1]
@@ -172,7 +172,7 @@ for (const [body, end, before, out, how] of REFUSED)
       before: before === null ? null : Buffer.from(before),
     }
     const { phase, envoy, ends } = aResponse({ headers: { body }, body: verdict })
-    phase.headers(HEADERS)
+    void phase.headers(HEADERS)
     phase.body(Buffer.from('good and bad'), end)
     await settle()
     assert.deepEqual(ends, [how])
@@ -185,7 +185,7 @@ for (const [body, end, before, out, how] of REFUSED)
 
 test('an error in looking at the body ends the call, and nothing of the chunk goes out', async () => {
   const { phase, envoy, ends } = aResponse({ body: new Error('on purpose') })
-  phase.headers(HEADERS)
+  void phase.headers(HEADERS)
   phase.body(Buffer.from('x'), false)
   await settle()
   assert.deepEqual(ends, ['fail'])
@@ -194,7 +194,7 @@ test('an error in looking at the body ends the call, and nothing of the chunk go
 
 test('trailers are answered after the chunks before them, without those that must not go out', async () => {
   const { phase, envoy } = aResponse({ trailers: ['x-t'] })
-  phase.headers(HEADERS)
+  void phase.headers(HEADERS)
   phase.body(Buffer.from('x'), false)
   phase.trailers([{ name: 'x-t', value: '1' }])
   await settle()
@@ -210,7 +210,7 @@ test('an answer of Envoy itself has no inspector, and passes', async () => {
     refuse: async () => assert.fail('nothing is refused'),
     fail: () => assert.fail('nothing fails'),
   })
-  phase.headers(HEADERS)
+  void phase.headers(HEADERS)
   phase.body(Buffer.from('x'), true)
   phase.trailers([])
   await settle()

@@ -150,12 +150,7 @@ function IntegrationForm({
 }) {
   const [name, setName] = useState(of?.name ?? '')
   const [base_url, setUrl] = useState(of?.base_url ?? '')
-  const [options, setOptions] = useState<Options>({
-    strip_agent_id: of?.strip_agent_id ?? true,
-    allow_empty_segments: of?.allow_empty_segments ?? false,
-    allow_encoded_slashes: of?.allow_encoded_slashes ?? false,
-    echo_guard: of?.echo_guard ?? 'off',
-  })
+  const [options, setOptions] = useState(optionsOf(of))
   const [error_format, setFormat] = useState<ErrorFormat>(of?.error_format ?? 'gateway')
   const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
@@ -212,6 +207,13 @@ function IntegrationForm({
     </DialogForm>
   )
 }
+
+const optionsOf = (of: Integration | null): Options => ({
+  strip_agent_id: of?.strip_agent_id ?? true,
+  allow_empty_segments: of?.allow_empty_segments ?? false,
+  allow_encoded_slashes: of?.allow_encoded_slashes ?? false,
+  echo_guard: of?.echo_guard ?? 'off',
+})
 
 const hostLines = (of: Integration | null): string =>
   (of?.also_hosts ?? []).map(({ host }) => host).join('\n')
