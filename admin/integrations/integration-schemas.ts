@@ -2,6 +2,7 @@ import { ERROR_FORMAT_NAMES } from '../../core/error-formats.ts'
 import { Type } from 'typebox'
 import { ECHO_GUARDS, UPSTREAM_DEFAULTS } from '../../core/model.ts'
 import { Name, Nullable, Strict, Timestamp, Warnings } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
@@ -108,10 +109,13 @@ const alsoHostMembers = {
     description:
       'A host name, with its port unless that is 443, or one below a wildcard: *.example.com',
   }),
-  methods: Type.Array(Type.String({ pattern: "^(\\*|[A-Z0-9!#$%&'+.^_`|~-]{1,32})$" }), {
-    minItems: 1,
-    maxItems: 20,
-  }),
+  methods: Type.Array(
+    Type.String({
+      pattern: "^(\\*|[A-Z0-9!#$%&'+.^_`|~-]{1,32})$",
+      [PATTERN_MESSAGE]: 'must be "*" or an HTTP method in upper case',
+    }),
+    { minItems: 1, maxItems: 20 },
+  ),
   paths: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 20 }),
   credential: Type.Literal(false, {
     description:
@@ -139,11 +143,17 @@ const AlsoHosts = Type.Array(
       'Further https hosts that belong to the API, such as its download host. An agent with a scope for the integration may call them, under the settings of that scope.',
   },
 )
-const RewriteHeaders = Type.Array(Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$" }), {
-  maxItems: REWRITE_HEADERS_LIMIT,
-  description:
-    'Names, in lower case, of further response headers that hold the URL of a next call. By base URL they are rewritten to URLs of the gateway.',
-})
+const RewriteHeaders = Type.Array(
+  Type.String({
+    pattern: "^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$",
+    [PATTERN_MESSAGE]: 'must be the name of a header in lower case',
+  }),
+  {
+    maxItems: REWRITE_HEADERS_LIMIT,
+    description:
+      'Names, in lower case, of further response headers that hold the URL of a next call. By base URL they are rewritten to URLs of the gateway.',
+  },
+)
 
 export const EditableIntegration = Strict({
   name: Name,

@@ -104,9 +104,15 @@ const InjectionDetection = Strict({
   whitelist_scope: Type.Enum(['text', 'request']),
   disabled_patterns: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
   roles: Roles,
-  trusted_texts: Type.Array(Type.String({ pattern: TRUSTED_TEXT, maxLength: 100 }), {
-    maxItems: TRUSTED_TEXTS_LIMIT,
-  }),
+  trusted_texts: Type.Array(
+    Type.String({
+      pattern: TRUSTED_TEXT,
+      maxLength: 100,
+      [PATTERN_MESSAGE]:
+        'must be sha256: and 64 lower-case hex digits, and may name a speaker after a slash',
+    }),
+    { maxItems: TRUSTED_TEXTS_LIMIT },
+  ),
   auto_kill_on_critical: Type.Boolean(),
   scan_responses: Type.Boolean(),
 })

@@ -130,9 +130,9 @@ function admitTarget(
 ): { readonly kind: 'aimed'; readonly target: Target } | NotAdmitted {
   const { method, headers, target, upgrade, installation } = request
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
-  if (method.length > METHOD_LENGTH_LIMIT) return no('target', 'bad_request')
   if (method === 'CONNECT') return NO_UPGRADE
   if (holdsGatewayKey(method)) return no('target', 'invalid_target_url', KEY_AS_METHOD)
+  if (method.length > METHOD_LENGTH_LIMIT) return no('target', 'bad_request')
   if (!target.ok)
     return target.reason === 'discovery'
       ? no('target', 'oauth_not_supported')

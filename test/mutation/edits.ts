@@ -29,8 +29,8 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'admission does not check that the agent was killed',
     file: 'core/decision/admit.ts',
-    find: "if (killed_at !== null) return no('agent', 'agent_killed', { killed_at }, { ...known, agent })",
-    replace: '',
+    find: '  if (killed_at !== null)\n    return',
+    replace: '  if (false)\n    return',
   },
   {
     area: 'decision',
@@ -259,9 +259,9 @@ export const EDITS: readonly Edit[] = [
   {
     area: 'credential',
     name: "the caller's Proxy-Authorization goes upstream",
-    file: 'core/policy/request-headers.ts',
-    find: "  'proxy-authorization',\n",
-    replace: '',
+    file: 'core/header-table.ts',
+    find: ' x-request-id proxy-authorization',
+    replace: ' x-request-id',
   },
   {
     area: 'credential',
