@@ -113,7 +113,7 @@ export async function decideCall(
       lists_tools,
       has_body: io.has_body,
       is_proxied: proxied !== null,
-      standing: standingOf(services, call.facts, facts?.overrides ?? null),
+      standing: standingOf(services, call, facts?.overrides ?? null),
       socket,
     },
     record,

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { OPCODE, encodeFrame } from '../../ext-proc/socket/frame.ts'
+import { encodeFrame, OPCODE } from '../../ext-proc/socket/frame.ts'
 import { ForwardClient } from '../kit/forward-client.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
@@ -298,4 +299,30 @@ test('a scope that has to read calls of tools refuses the handshake, so that cli
   const { data } = await operator.send('GET', '/admin/activity?event=request_rejected&limit=100')
   const entry = data.find(({ endpoint }: { endpoint: string }) => endpoint?.endsWith('/tools/x'))
   assert.equal(entry.data.reason, 'mcp_tools')
+})
+
+test('a WebSocket ends when its scope no longer allows one, or would scan its messages otherwise', async () => {
+  for (const [name, change] of [
+    ['rules', { rules: [{ methods: ['GET'], paths: ['/**'] }] }],
+    ['scan', SCANNED],
+    ['tools', { mcp_tools: { allow: ['*'], deny: ['drop'] } }],
+  ] as const) {
+    const access = await operator.makeAccess(`${base}/changed/${name}`, {
+      rules: RULES,
+      scope: UNSCANNED,
+    })
+    const path = `/admin/scopes/${access.scope_id}`
+    const socket = dial(access, '/s')
+    const closed = once(socket, 'close')
+    await once(socket, 'open')
+    await operator.send('PATCH', path, { name: 'renamed' })
+    // Changes are gathered before calls are reviewed.
+    await delay(300)
+    assert.equal(await answerTo(socket, 'hello'), 'hello')
+    await operator.send('PATCH', path, change)
+    const [code] = await Promise.race([closed, delay(5_000, ['still open'])])
+    assert.equal(code, 1006)
+    const entry = await entryOf(`/changed/${name}/s`, 'request_rejected')
+    assert.equal(entry.reason, 'upgrade_not_supported')
+  }
 })
