@@ -180,7 +180,7 @@ async function restore(job: Job): Promise<Done> {
   return done
 }
 
-/** What cannot be repeated is as unknown as what nobody knows. */
+/** Changes that cannot be repeated count as unknown. */
 function withHolding({ gap }: RestorePlan, holding: readonly string[]): RestorePlan['gap'] {
   if (holding.length === 0) return gap
   const { known_until = new Date().toISOString(), reasons = [] } = gap ?? {}

@@ -319,7 +319,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Or changes of the agent may be unknown since a restore (`details.cause` `restored`, [guide](../guides/backup.md#what-nobody-knows)). Or no route of the gateway in an Envoy of your own matched an allowed call (`data.upstream.cause` in the activity log), or another filter of that Envoy refused it. Nothing was forwarded.',
+      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Or changes of the agent may be unknown since a restore (`details.cause` `restored`, [guide](../guides/backup.md#unknown-changes)). Or no route of the gateway in an Envoy of your own matched an allowed call (`data.upstream.cause` in the activity log), or another filter of that Envoy refused it. Nothing was forwarded.',
     cure: 'See `details.cause`, which is missing if Envoy itself refused the call because it got no decision. Run `agw doctor`, with `--envoy-admin` for an Envoy of your own, and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>

@@ -204,7 +204,10 @@ test('a response over the limit is refused for good, since the API was called, o
     assert.equal(entry.data['response_unscanned'], true)
     assert.equal(entry.data['limit_bytes'], LIMIT)
     // What is within the limit is scanned all the same, and cut where the refusal comes too late.
-    await assert.rejects(get(`export?mib=12&chunked=${chunked}&attack=yes`, passing))
+    const attack = await get(`export?mib=12&chunked=${chunked}&attack=yes`, passing).catch(
+      () => null,
+    )
+    assert.ok(attack === null || attack.status === 403, String(attack?.status))
     const blocked = await get('json?attack=yes', passing).catch(() => null)
     assert.ok(blocked === null || blocked.status === 403)
   }
