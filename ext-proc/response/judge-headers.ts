@@ -119,7 +119,9 @@ function judgeHeader(
       return targets === null ? TOO_MANY : untouched(value, targets, place, IS_SAFE)
     case 'www-authenticate':
     case 'proxy-authenticate':
-      return targets === null ? TOO_MANY : challenge(value, targets, place)
+      return targets === null
+        ? TOO_MANY
+        : challenge(value, targets, place, name === 'www-authenticate')
     case 'set-cookie':
       // The client keeps it for the API's own origin.
       if (place.is_proxied) return { value }
@@ -193,10 +195,18 @@ function untouched(
   return { value }
 }
 
-/** A nonce may look like a reference, and one that cannot be read. */
-function challenge(value: string, references: readonly string[], place: CallPlace): Judged {
+/**
+ * A nonce may look like a reference, and one that cannot be read. Clients ask a token host, or for metadata, by GET; one that also
+ * posts there needs a scope for that.
+ */
+function challenge(
+  value: string,
+  references: readonly string[],
+  place: CallPlace,
+  isSafe: boolean,
+): Judged {
   for (const reference of references) {
-    const reason = judgeUntouched(reference, place)
+    const reason = judgeUntouched(reference, place, isSafe)
     const isNonce = reason === 'unreadable' && !/http/i.test(reference)
     if (reason !== null && !isNonce) return { refused: reason }
   }

@@ -425,7 +425,8 @@ test('through the forward proxy too, only what clients follow by GET leads to an
     ['operation-location', to, 'left_out'],
     ['x-upload', to, 'left_out'],
     ['x-storage-url', to, 'deny'],
-    ['www-authenticate', `Bearer realm="${to}"`, 'deny'],
+    ['www-authenticate', `Bearer realm="${to}"`, 'pass'],
+    ['proxy-authenticate', `Bearer realm="${to}"`, 'deny'],
   ]
   for (const [name, value, fate] of rows) {
     const place = aPlace(PATH, [{ ...OWN, rewrite_headers: ['x-upload'] }, OTHER], {
