@@ -925,6 +925,7 @@ test('address ranges that were rendered with another setting are named', async (
       [
         ['cluster agw_upstream_https', 'warning'],
         ['cluster agw_upstream_http', 'warning'],
+        ['cluster agw_upstream_wss', 'warning'],
       ],
     )
     for (const { advice } of said) assert.match(advice ?? '', /Render the configuration again/)
