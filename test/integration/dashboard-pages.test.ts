@@ -11,7 +11,7 @@ import { openCall } from '../kit/open-call.ts'
 import { type Access, type MadeAgent, operatorAt } from '../kit/operator.ts'
 import { pageHand } from '../kit/page-hand.ts'
 import { rewriteRecord } from '../kit/rewrite-record.ts'
-import { sharedStack } from '../kit/shared-stack.ts'
+import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { signIn } from '../kit/sign-in.ts'
 import { until } from '../kit/until.ts'
 
@@ -21,7 +21,9 @@ const WIDTHS = [1280, 1024, 768, 390]
 const HOSTILE = '<img src=x onerror="document.title=1">'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
-const stack = await sharedStack()
+// Of its own: in a minute of many agents their calls are not counted one by one.
+const stack = await startAll({})
+after(() => stopAll(stack))
 let browser: KitBrowser
 let page: Page
 let access: Access
