@@ -1,6 +1,6 @@
 /** A small wrong edit that lets one threat to the forward proxy through, and the test that must find it. */
 export interface ThreatEdit {
-  /** As numbered in docs/measurements.md#threats-to-the-forward-proxy. */
+  /** Counts the threats to the forward proxy; `name` says which. */
   readonly threat: number
   /** What is wrong then. */
   readonly name: string
