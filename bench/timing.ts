@@ -35,7 +35,7 @@ function tryAll({ name, limit_bytes, prepare }: Subject, fillings: readonly Fill
   let slow: Worst | null = null
   let steep: Worst | null = null
   for (const filling of fillings) {
-    const cost = costOf((bytes) => prepare(fillTo(bytes, filling)), limit_bytes)
+    const cost = costOf((bytes, turn) => prepare(fillTo(bytes, filling, turn)), limit_bytes)
     const worst = { cost, filling: filling.name }
     if (!isLinear(cost))
       failures.push(

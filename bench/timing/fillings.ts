@@ -218,14 +218,20 @@ export function randomFilling(random: () => number): Filling {
   return filling(maybe(), unit, every, every === 0 ? '' : piece(), maybe())
 }
 
-/** A text of so many bytes of UTF-8, or a little less. */
-export function fillTo(bytes: number, { head, unit, every, last, tail }: Filling): string {
-  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)
+/** A text of so many bytes of UTF-8, or a little less: less by a unit with each turn. */
+export function fillTo(
+  bytes: number,
+  { head, unit, every, last, tail }: Filling,
+  turn = 0,
+): string {
+  const unit_bytes = Math.max(1, Buffer.byteLength(unit))
+  const left =
+    bytes - Buffer.byteLength(head) - Buffer.byteLength(tail) - (turn % (bytes / 16)) * unit_bytes
   const whole = every === 0 ? unit : unit.repeat(every) + last
   const size = Buffer.byteLength(whole)
   if (left <= 0) return (head + tail).slice(0, bytes)
   const times = Math.floor(left / size)
   const rest = left - times * size
-  const more = unit.repeat(Math.floor(Math.min(rest, size) / Math.max(1, Buffer.byteLength(unit))))
+  const more = unit.repeat(Math.floor(Math.min(rest, size) / unit_bytes))
   return head + whole.repeat(times) + more + tail
 }

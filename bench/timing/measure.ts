@@ -2,12 +2,15 @@
 const RUNS = 5
 /** Shorter runs are repeated, since the clock counts microseconds. */
 const SHORTEST_US = 200
-const REPEATED_MAX = 4_096
+const REPEATED_MAX = 512
 /** Cheaper than this, whatever its size, a function is not compared with itself. */
 const NEGLIGIBLE_PASSES = 10
 
 export const RATIO_MAX = 2.3
 export const PASSES_MAX = 100
+
+/** Prepares a run with a text of so many bytes. Texts of another turn differ, so that no cache answers. */
+export type Prepare = (bytes: number, turn: number) => () => unknown
 
 export interface Cost {
   /** Of the input at the limit, in plain passes over its bytes. */
@@ -17,24 +20,34 @@ export interface Cost {
   readonly ms: number
 }
 
-const cpuUs = (run: () => void, times: number): number => {
-  const before = process.cpuUsage()
-  for (let i = 0; i < times; i++) run()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / times
-}
+/** The least CPU time that a function has taken for texts of one size; every further run can only lower it. */
+class Best {
+  us = Number.POSITIVE_INFINITY
+  readonly #prepare: Prepare
+  readonly #bytes: number
+  #times = 1
+  #turn = 0
 
-const bestUs = (run: () => void, runs: number): number => {
-  let best = Number.POSITIVE_INFINITY
-  let times = 1
-  for (let i = 0; i < runs; i++) {
-    const took_us = cpuUs(run, times)
-    best = Math.min(best, took_us)
-    if (took_us * times >= SHORTEST_US || times >= REPEATED_MAX) continue
-    times *= 8
-    i = -1
+  constructor(prepare: Prepare, bytes: number) {
+    this.#prepare = prepare
+    this.#bytes = bytes
   }
-  return best
+
+  run(runs: number): void {
+    for (let i = 0; i < runs; i++) {
+      const made = Array.from({ length: this.#times }, () =>
+        this.#prepare(this.#bytes, this.#turn++ % REPEATED_MAX),
+      )
+      const before = process.cpuUsage()
+      for (const run of made) run()
+      const { user, system } = process.cpuUsage(before)
+      const took_us = user + system
+      this.us = Math.min(this.us, took_us / this.#times)
+      if (took_us >= SHORTEST_US || this.#times >= REPEATED_MAX) continue
+      this.#times *= 8
+      i = -1
+    }
+  }
 }
 
 /** Reads every byte once, as a hash does. */
@@ -44,43 +57,60 @@ const pass = (bytes: Uint8Array): number => {
   return sum
 }
 
-let us_per_byte = 0
+const large = Buffer.alloc(1 << 18, 7)
+const plain = new Best(() => () => pass(large), large.length)
 
 /** Measured again for each text, so that it counts the same load of the machine. */
 function passUs(bytes: number): number {
-  const large = Buffer.alloc(1 << 18, 7)
-  if (us_per_byte === 0) bestUs(() => void pass(large), RUNS)
-  const now = bestUs(() => void pass(large), 2) / large.length
-  us_per_byte = us_per_byte === 0 ? now : Math.min(us_per_byte, now)
-  return us_per_byte * bytes
+  plain.run(plain.us === Number.POSITIVE_INFINITY ? RUNS : 1)
+  return (plain.us / large.length) * bytes
 }
 
 /**
  * The cost of a function for a text of so many bytes. A text that looks too expensive is measured again, best of five, so that a
  * busy machine is not taken for a slow function.
  */
-export function costOf(run: (bytes: number) => () => void, bytes: number): Cost {
-  const whole = run(bytes)
+export function costOf(prepare: Prepare, bytes: number): Cost {
+  const whole = new Best(prepare, bytes)
+  const half = new Best(prepare, bytes / 2)
   const plain_us = passUs(bytes)
-  let whole_us = bestUs(whole, 1)
-  if (whole_us < plain_us * NEGLIGIBLE_PASSES)
-    return { passes: whole_us / plain_us, ratio: 1, ms: whole_us / 1_000 }
-  const half = run(bytes / 2)
-  let half_us = bestUs(half, 1)
-  for (let again = 0; again < 3 && isTooMuch(whole_us, half_us, plain_us); again++) {
-    whole_us = Math.min(whole_us, bestUs(whole, RUNS))
-    half_us = Math.min(half_us, bestUs(half, RUNS))
+  const isNegligible = (): boolean => whole.us < plain_us * NEGLIGIBLE_PASSES
+  const isTooMuch = (): boolean =>
+    whole.us > plain_us * PASSES_MAX || whole.us > half.us * RATIO_MAX
+  whole.run(1)
+  if (!isNegligible()) half.run(1)
+  for (let again = 0; again < RUNS && !isNegligible() && isTooMuch(); again++) {
+    whole.run(RUNS)
+    half.run(RUNS)
   }
   return {
-    passes: whole_us / plain_us,
-    ratio: whole_us < plain_us * NEGLIGIBLE_PASSES ? 1 : whole_us / half_us,
-    ms: whole_us / 1_000,
+    passes: whole.us / plain_us,
+    ratio: isNegligible() ? 1 : whole.us / half.us,
+    ms: whole.us / 1_000,
   }
 }
 
-const isTooMuch = (whole_us: number, half_us: number, plain_us: number): boolean =>
-  whole_us > plain_us * PASSES_MAX ||
-  (whole_us > plain_us * NEGLIGIBLE_PASSES && whole_us > half_us * RATIO_MAX)
-
 export const isLinear = ({ passes, ratio }: Cost): boolean =>
   passes <= PASSES_MAX && ratio <= RATIO_MAX
+
+const SHARE = 8
+const ATTEMPTS = 5
+
+/**
+ * For a test that a busy machine must not fail: what is quadratic costs 64 times as much for 8 times the text, what is linear 8
+ * times. Only what costs more than 24 times as much in each of five attempts grows too fast.
+ * @returns what the attempts showed, if all did
+ */
+export function growthIfTooFast(prepare: Prepare, bytes: number): string | null {
+  const whole = new Best(prepare, bytes)
+  const part = new Best(prepare, bytes / SHARE)
+  const shown: string[] = []
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    whole.run(attempt)
+    if (whole.us < passUs(bytes) * NEGLIGIBLE_PASSES) return null
+    part.run(attempt)
+    if (whole.us <= 3 * SHARE * part.us) return null
+    shown.push(`${whole.us.toFixed(0)} for ${part.us.toFixed(0)} µs`)
+  }
+  return shown.join(', ')
+}
