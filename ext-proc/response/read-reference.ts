@@ -13,6 +13,9 @@ const UNREADABLE: Reference = { kind: 'unreadable' }
 /** Half of what the gateway takes in a call; longer ones are not compared with what leads back to it. */
 const PATH_LENGTH_LIMIT = 8_192
 
+/** What Envoy takes for all headers of a call, so a longer one cannot be called through the gateway. */
+const REFERENCE_LENGTH_LIMIT = 65_536
+
 const SCHEME = /^([a-z][a-z\d+.-]*):/i
 /**
  * Written so, every client reads the same host, unless it is a number in another form (`0127.1`); all else is written
@@ -28,7 +31,9 @@ const PRINTABLE = /^[!-~]*$/
  * @param base the URL that the API was called with
  */
 export function readReference(raw: string, base: URL): Reference {
-  const text = withoutStrippedCharacters(escapeBytes(raw))
+  const escaped = escapeBytes(raw)
+  if (escaped.length > REFERENCE_LENGTH_LIMIT) return UNREADABLE
+  const text = withoutStrippedCharacters(escaped)
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined) return readRelative(text, base)
   if (scheme !== 'http' && scheme !== 'https')
