@@ -75,13 +75,14 @@ export const UPSTREAM_DEFAULTS = {
   client_certificate: null,
 } as const satisfies UpstreamSettings
 
-/** A further host that belongs to an API, such as its download host. No credential is sent there. */
+/** A further host that belongs to an API, such as its download host. */
 export interface AlsoHost {
   /** In canonical form; may have one leading wildcard label (`*.example.com`), or a port other than 443. */
   readonly host: string
   readonly methods: readonly string[]
   readonly paths: readonly string[]
-  readonly credential: false
+  /** Whether calls there get the credential of the integration; only an exact host does. */
+  readonly credential: boolean
 }
 
 /** `headers`: what response headers and trailers say of the attached credential is redacted. */

@@ -86,10 +86,15 @@ export function unseal(ring: KeyRing, sealed: string, binding: SealBinding): Sec
   }
 }
 
-/** The same value sealed with the primary key; null if it does not open. */
-export function reseal(ring: KeyRing, sealed: string, binding: SealBinding): string | null {
+/** The same value sealed with the primary key, and bound to `as`; null if it does not open. */
+export function reseal(
+  ring: KeyRing,
+  sealed: string,
+  binding: SealBinding,
+  as: SealBinding = binding,
+): string | null {
   const opened = unseal(ring, sealed, binding)
-  return opened === null ? null : seal(ring, opened.reveal(), binding)
+  return opened === null ? null : seal(ring, opened.reveal(), as)
 }
 
 /** Whether a text has the form of a sealed value, whatever the key. */

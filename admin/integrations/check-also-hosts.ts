@@ -21,10 +21,16 @@ const NOT_REWRITTEN =
 export function checkAlsoHosts({ also_hosts = [], rewrite_headers = [] }: Listing): Issue[] {
   const issues: Issue[] = []
   const hosts = new Set<string>()
-  for (const [i, { host, paths }] of also_hosts.entries()) {
+  for (const [i, { host, paths, credential }] of also_hosts.entries()) {
     const message = hosts.has(host) ? 'is listed twice' : hostProblem(host)
     hosts.add(host)
     if (message !== null) issues.push({ path: `/also_hosts/${i}/host`, message })
+    else if (credential && host.startsWith(WILDCARD))
+      issues.push({
+        path: `/also_hosts/${i}/credential`,
+        message:
+          'requires an exact host; a wildcard would send the credential to every host below it',
+      })
     for (const [j, path] of paths.entries())
       if (typeof parsePathPattern(path) === 'string')
         issues.push({

@@ -1,17 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Integration } from '../../core/model.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { sealAuth } from '../../core/store/credential-binding.ts'
+import { originsWithCredential } from '../../core/policy/also-hosts.ts'
+import { resealAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited, View } from '../resources/resource.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
+import { claimChanges, findTakenClaim } from './integration-claims.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
-import { sameBaseUrl } from './make-integration.ts'
 import { readBaseUrl } from './read-base-url.ts'
 import { setUpstream } from './set-upstream.ts'
 import { warningsOfIntegration } from './warnings-of-integration.ts'
@@ -21,7 +22,7 @@ import { warningsOfIntegration } from './warnings-of-integration.ts'
  * elsewhere without knowing it (threat model, rule 4).
  */
 export async function editIntegration({
-  call: { context, actor },
+  call: { context },
   record: current,
   value,
   patch,
@@ -41,16 +42,19 @@ export async function editIntegration({
   const stays = was.ok && was.base.origin === parsed.base.origin
   // Without a secret, `auth` cannot send anything elsewhere.
   const is_secretless = patch['auth'] !== undefined && secretMembers(current.auth.type).length === 0
-  if (auth === undefined && !stays && !is_secretless)
-    return invalid([
-      { path: '/auth', message: 'is required in the same request if base_url has a new origin' },
-    ])
+  if (auth === undefined && !stays && !is_secretless) return authNeeded('base_url has a new origin')
   const { base_url } = parsed.base
   const connection = setUpstream(ring, { ...current, base_url }, upstream, current)
   if (!connection.ok) return invalid(connection.issues)
   const moved: Integration = { ...current, ...rest, base_url, upstream: connection.upstream }
-  const updated =
-    auth === undefined ? moved : { ...moved, auth: sealAuth(ring, { ...moved, auth }) }
+  if (auth === undefined && !is_secretless && hasNewCredentialHost(moved, current))
+    return authNeeded('an entry of also_hosts with credential: true is new or changed')
+  const isBoundAsBefore =
+    originsWithCredential(moved).length === originsWithCredential(current).length
+  const kept = isBoundAsBefore ? current.auth : resealAuth(ring, current, moved)
+  const sealed = auth === undefined ? kept : sealAuth(ring, { ...moved, auth })
+  if (sealed === null) return authNeeded('the stored credential cannot be decrypted')
+  const updated: Integration = { ...moved, auth: sealed }
   const excess = await checkIntegrationsTotal(redis, updated, current)
   if (excess !== null) return excess
   const extra = {
@@ -60,18 +64,18 @@ export async function editIntegration({
     },
     warnings: await warningsOfIntegration(egress, updated),
   }
-  if (base_url === current.base_url) return { kind: 'edited', record: updated, ...extra }
-  const base_urls = REDIS_KEYS.integrationBaseUrls(actor.organization_id)
-  const holder = await redis.hget(base_urls, base_url)
-  if (holder !== null) return sameBaseUrl(holder)
-  return {
-    kind: 'edited',
-    record: updated,
-    guards: [['HGET', base_urls, base_url, false]],
-    writes: [
-      ['HDEL', base_urls, current.base_url],
-      ['HSET', base_urls, base_url, updated.integration_id],
-    ],
-    ...extra,
-  }
+  const claims = claimChanges(current, updated)
+  const taken = await findTakenClaim(redis, claims)
+  if (taken !== null) return taken
+  const { guards, writes } = claims
+  return { kind: 'edited', record: updated, guards, writes, ...extra }
 }
+
+const authNeeded = (why: string): Refusal =>
+  invalid([{ path: '/auth', message: `is required in the same request if ${why}` }])
+
+const hasNewCredentialHost = ({ also_hosts = [] }: Integration, before: Integration): boolean =>
+  also_hosts.some(
+    (entry) =>
+      entry.credential && !before.also_hosts?.some((other) => isDeepStrictEqual(entry, other)),
+  )

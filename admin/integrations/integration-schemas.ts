@@ -117,9 +117,9 @@ const alsoHostMembers = {
     { minItems: 1, maxItems: 20 },
   ),
   paths: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 20 }),
-  credential: Type.Literal(false, {
+  credential: Type.Boolean({
     description:
-      'No credential is sent to this host. One that needs it is an integration of its own.',
+      'Whether calls to this host get the credential of the integration. Requires an exact host, and `auth` in the request that adds or changes the entry.',
   }),
 }
 

@@ -9,6 +9,7 @@ import type { Made } from '../resources/resource.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
+import { claimChanges, findTakenClaim } from './integration-claims.ts'
 import {
   INTEGRATIONS_LIMIT,
   INTEGRATION_DEFAULTS,
@@ -31,24 +32,24 @@ export async function makeIntegration(
   if (issues.length > 0) return invalid(issues)
   const { base_url } = parsed.base
   const integration_id = mintId('int')
-  const owner = { organization_id: org, integration_id, base_url, auth: body.auth }
+  const owner = { organization_id: org, integration_id, base_url, also_hosts, auth: body.auth }
   const connection = setUpstream(ring, owner, body.upstream ?? {}, null)
   if (!connection.ok) return invalid(connection.issues)
   const integration: Integration = {
     ...INTEGRATION_DEFAULTS,
     ...body,
     ...owner,
-    also_hosts,
     upstream: connection.upstream,
     auth: sealAuth(ring, owner),
     created_at: now().toISOString(),
   }
   const warnings = await warningsOfIntegration(egress, integration)
-  const [holder, count] = await Promise.all([
-    redis.hget(REDIS_KEYS.integrationBaseUrls(org), base_url),
+  const claims = claimChanges(null, integration)
+  const [taken, count] = await Promise.all([
+    findTakenClaim(redis, claims),
     redis.zcard(REDIS_KEYS.integrationIndex(org)),
   ])
-  if (holder !== null) return sameBaseUrl(holder)
+  if (taken !== null) return taken
   if (count >= INTEGRATIONS_LIMIT)
     return conflict(
       'too_many_integrations',
@@ -56,19 +57,6 @@ export async function makeIntegration(
     )
   const excess = await checkIntegrationsTotal(redis, integration, null)
   if (excess !== null) return excess
-  const base_urls = REDIS_KEYS.integrationBaseUrls(org)
-  return {
-    kind: 'made',
-    record: integration,
-    guards: [['HGET', base_urls, base_url, false]],
-    writes: [['HSET', base_urls, base_url, integration_id]],
-    warnings,
-  }
+  const { guards, writes } = claims
+  return { kind: 'made', record: integration, guards, writes, warnings }
 }
-
-export const sameBaseUrl = (integration_id: string): Refusal =>
-  conflict(
-    'base_url_taken',
-    'Another integration has this base URL. Change that one, or use another base URL.',
-    { integration_id },
-  )

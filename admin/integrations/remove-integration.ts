@@ -5,13 +5,15 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import type { Removed } from '../resources/resource.ts'
+import { claimChanges } from './integration-claims.ts'
 import { CASCADE_SCOPES_LIMIT } from './integration-schemas.ts'
 
 export async function removeIntegration(
   { context: { redis }, actor, query }: AdminCall<unknown, { cascade?: boolean }>,
-  { integration_id, base_url }: Integration,
+  integration: Integration,
 ): Promise<Removed<Integration> | Refusal> {
   const org = actor.organization_id
+  const { integration_id } = integration
   const users = REDIS_KEYS.integrationScopes(org, integration_id)
   const owners = Object.entries(await redis.hgetall(users))
   if (owners.length > 0 && query.cascade !== true)
@@ -29,11 +31,7 @@ export async function removeIntegration(
   return {
     kind: 'removed',
     guards: [['HLEN', users, '', String(owners.length)], ...removed.guards],
-    writes: [
-      ['HDEL', REDIS_KEYS.integrationBaseUrls(org), base_url],
-      ['DEL', users],
-      ...removed.writes,
-    ],
+    writes: [...claimChanges(integration, null).writes, ['DEL', users], ...removed.writes],
     targets: removed.targets,
     note: { scopes: owners.length },
   }

@@ -53,8 +53,9 @@ export function differences(
   const changes = below('', plain, current)
   if (kind === 'integrations') {
     const secrets = authDifferences(auth as Json, auth_shown as Json, all_secrets)
-    // A new base URL requires the credential again, or the gateway refuses the change.
-    const moved = plain['base_url'] !== current['base_url'] && secrets.length === 0
+    // A new base URL or host that gets the credential requires it again, or the gateway refuses the change.
+    const isElsewhere = plain['base_url'] !== current['base_url'] || hasNewHost(plain, current)
+    const moved = isElsewhere && secrets.length === 0
     changes.push(...(moved ? [{ member: 'auth', secret: true as const }] : secrets))
     const isNewKey = all_secrets || changes.some(({ member }) => NEEDS_KEY.includes(member))
     if (isNewKey && isObject(rest['upstream']) && rest['upstream']['client_key'] !== undefined)
@@ -68,6 +69,14 @@ export function differences(
   )
     changes.push({ member: 'secret', secret: true })
   return changes
+}
+
+const hasNewHost = (wanted: Json, current: Json): boolean => {
+  const [after, before] = [wanted, current].map(({ also_hosts }) => (also_hosts ?? []) as Json[])
+  return (after ?? []).some(
+    (entry) =>
+      entry['credential'] === true && !before?.some((other) => isDeepStrictEqual(entry, other)),
+  )
 }
 
 /** A read never shows the private key, so it is written where it may have to change. */

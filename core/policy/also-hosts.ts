@@ -1,8 +1,6 @@
 import type { AlsoHost, Integration, Scope } from '../model.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import { type AgentScopes, compileScopes } from './compile-scopes.ts'
-import { ownedName } from './owned-name.ts'
-import type { BaseUrl } from './parse-base-url.ts'
 import type { Target } from './parse-target.ts'
 
 /** A host that an integration lists in addition to its own, such as the download host of a git host. */
@@ -11,20 +9,23 @@ export interface ListedHost {
   readonly entry: AlsoHost
 }
 
-/** All listed hosts of an organization. */
+/** All listed hosts of an organization. The entries of a host are those of the oldest integration first. */
 export interface ListedHosts {
-  /** By host, with its port unless that is 443. */
+  /** By host, with its port unless that is 443; with what a wildcard lists of it. */
   readonly exact: ReadonlyMap<string, readonly ListedHost[]>
   /** By the name below the leading wildcard label. */
   readonly below: ReadonlyMap<string, readonly ListedHost[]>
+  /** The names of `exact` without their ports. */
+  readonly names: ReadonlySet<string>
   /** The hosts of all base URLs. These are never listed ones, whatever their scheme and port. */
   readonly own: ReadonlySet<string>
 }
 
 export const WILDCARD = '*.'
 const HTTPS_PORT = 443
-const NO_AUTH = { type: 'none' } as const
+const PORT = /:\d+$/
 
+/** @param compiled the oldest first */
 export function listedHosts(compiled: Iterable<CompiledIntegration>): ListedHosts {
   const exact = new Map<string, ListedHost[]>()
   const below = new Map<string, ListedHost[]>()
@@ -41,53 +42,40 @@ export function listedHosts(compiled: Iterable<CompiledIntegration>): ListedHost
       else there.push({ integration, entry })
     }
   }
-  return { exact, below, own }
+  for (const [host, there] of exact)
+    if (!PORT.test(host)) there.push(...(below.get(parentOf(host)) ?? []))
+  const names = new Set([...exact.keys()].map((host) => host.replace(PORT, '')))
+  return { exact, below, names, own }
 }
 
-/** Whether an integration lists this host, on this port or another one. */
-export const isListedHost = ({ listed }: IntegrationTable, host: string): boolean =>
-  listed !== undefined &&
-  (listed.below.has(parentOf(host)) ||
-    [...listed.exact.keys()].some((name) => name === host || name.startsWith(`${host}:`)))
+/** Whether an integration has or lists this host, on this port or another one. */
+export const isNamedHost = ({ listed }: IntegrationTable, host: string): boolean =>
+  listed.own.has(host) || listed.names.has(host) || listed.below.has(parentOf(host))
 
 const parentOf = (host: string): string => host.slice(host.indexOf('.') + 1)
 
+/** The origins in `also_hosts` that get the credential, sorted. */
+export const originsWithCredential = ({
+  also_hosts = [],
+}: Pick<Integration, 'also_hosts'>): readonly string[] =>
+  also_hosts
+    .filter(({ credential }) => credential)
+    .map(({ host }) => `https://${host}`)
+    .sort()
+
 /** The integrations that list the host of a target; null if none does, or if the host is that of an integration. */
-function listingOf(
+export function listingOf(
   { listed }: IntegrationTable,
   { scheme, host, port }: Pick<Target, 'scheme' | 'host' | 'port'>,
 ): readonly ListedHost[] | null {
-  if (listed === undefined || scheme !== 'https' || listed.own.has(host)) return null
-  const isUsual = port === HTTPS_PORT
-  const exact = listed.exact.get(isUsual ? host : `${host}:${port}`)
-  const below = isUsual ? listed.below.get(parentOf(host)) : undefined
-  if (exact === undefined || below === undefined) return exact ?? below ?? null
-  return [...exact, ...below]
+  if (scheme !== 'https' || listed.own.has(host)) return null
+  if (port !== HTTPS_PORT) return listed.exact.get(`${host}:${port}`) ?? null
+  return listed.exact.get(host) ?? listed.below.get(parentOf(host)) ?? null
 }
 
-/**
- * A listed host as an integration without a credential and connection settings; null if it is none. Its identity is that of the
- * integration that lists it, the first if several do.
- */
-export function listedIntegration(
-  table: IntegrationTable,
-  target: Pick<Target, 'scheme' | 'host' | 'port' | 'origin'>,
-): CompiledIntegration | null {
-  const listing = listingOf(table, target)
-  const [first] = listing ?? []
-  if (listing === null || first === undefined) return null
-  const { scheme, host, port, origin } = target
-  const base: BaseUrl = { base_url: origin, scheme, host, port, origin, segments: [] }
-  const { upstream: _, also_hosts: __, ...integration } = first.integration
-  return {
-    integration: { ...integration, base_url: origin, auth: NO_AUTH },
-    base,
-    owned: ownedName(NO_AUTH),
-    needs_body: false,
-    is_signed: false,
-    listing,
-  }
-}
+/** The first integration that sends its credential to the host; null if none does. */
+export const senderOf = (listing: readonly ListedHost[]): Integration | null =>
+  listing.find(({ entry }) => entry.credential)?.integration ?? null
 
 /** Whether an integration lists the host of another one, which `listedIntegration` has made. */
 export const isListedBy = (
@@ -100,6 +88,11 @@ export const isListedBy = (
       ? integration_id === integration.integration_id
       : own.some((one) => one.integration.integration_id === integration_id),
   )
+
+/** A scope of the agent as it applies to a listed host. */
+interface ScopeOfListing extends Scope {
+  readonly by: ListedHost
+}
 
 const known = new WeakMap<AgentScopes, WeakMap<readonly ListedHost[], AgentScopes>>()
 
@@ -115,12 +108,35 @@ export function scopesForListing(agent: AgentScopes, target: CompiledIntegration
   const before = ofAgent.get(listing)
   if (before !== undefined) return before
   const { integration_id } = integration
-  const scopes = listing.flatMap(({ integration: lists, entry: { methods, paths } }) =>
-    (agent.by_integration.get(lists.integration_id)?.scopes ?? []).map(
-      ({ scope }): Scope => ({ ...scope, integration_id, rules: [{ methods, paths }] }),
-    ),
-  )
+  const scopes = listing.flatMap((by) => {
+    const { methods, paths } = by.entry
+    const own = agent.by_integration.get(by.integration.integration_id)?.scopes ?? []
+    return own.map(
+      ({ scope }): ScopeOfListing => ({
+        ...scope,
+        integration_id,
+        rules: [{ methods, paths }],
+        by,
+      }),
+    )
+  })
   const compiled: AgentScopes = { ...compileScopes(scopes), names: agent.names }
   ofAgent.set(listing, compiled)
   return compiled
+}
+
+/**
+ * The integration whose credential a call gets: its own; of a listed host the one of which an entry with `credential` and a scope
+ * allow the call. Null if there is none.
+ */
+export function credentialOwner(
+  { listing, integration }: CompiledIntegration,
+  scope: Scope,
+): Integration | null {
+  if (listing === null) return integration
+  const { by } = scope as Partial<ScopeOfListing>
+  // What the caller sends in the place of the credential was removed for this one.
+  return by?.entry.credential === true && by.integration === senderOf(listing)
+    ? by.integration
+    : null
 }

@@ -1,10 +1,17 @@
 import { findCredentialType } from '../credential/catalogue.ts'
 import { needsBody } from '../credential/needs-body.ts'
 import type { Integration } from '../model.ts'
-import { type ListedHost, type ListedHosts, listedHosts } from './also-hosts.ts'
+import {
+  type ListedHost,
+  type ListedHosts,
+  listedHosts,
+  listingOf,
+  senderOf,
+} from './also-hosts.ts'
 import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
 import { type OwnedName, ownedName } from './owned-name.ts'
 import { type BaseUrl, parseBaseUrl } from './parse-base-url.ts'
+import type { Target } from './parse-target.ts'
 import { runSteps, runStepsWith } from './run-steps.ts'
 
 export interface CompiledIntegration {
@@ -20,8 +27,7 @@ export interface CompiledIntegration {
 }
 
 export interface IntegrationTable extends ReadonlyMap<string, OriginIntegrations> {
-  /** Absent if no integration lists a host in `also_hosts`. */
-  readonly listed?: ListedHosts
+  readonly listed: ListedHosts
 }
 
 /** The integrations of one origin. */
@@ -104,8 +110,31 @@ function* compiling(integrations: Iterable<Integration>): Generator<undefined, I
     units = 0
     yield
   }
-  const lists = [...covering.values()].some(({ integration }) => integration.also_hosts?.length)
-  return lists ? Object.assign(origins, { listed: listedHosts(covering.values()) }) : origins
+  const oldestFirst = [...covering.values()].sort((a, b) =>
+    isOlder(a.integration, b.integration) ? -1 : 1,
+  )
+  return Object.assign(origins, { listed: listedHosts(oldestFirst) })
+}
+
+const NO_AUTH = { type: 'none' } as const
+
+/**
+ * A listed host as an integration without connection settings; null if it is none. Its identity and its credential are those of the
+ * integration that sends its credential there, else it has none and is the first integration that lists the host.
+ */
+export function listedIntegration(
+  table: IntegrationTable,
+  target: Pick<Target, 'scheme' | 'host' | 'port' | 'origin'>,
+): CompiledIntegration | null {
+  const listing = listingOf(table, target)
+  const [first] = listing ?? []
+  if (listing === null || first === undefined) return null
+  const { scheme, host, port, origin } = target
+  const base: BaseUrl = { base_url: origin, scheme, host, port, origin, segments: [] }
+  const sender = senderOf(listing)
+  const { upstream: _, also_hosts: __, ...integration } = sender ?? first.integration
+  const auth = sender?.auth ?? NO_AUTH
+  return { ...compileIntegration({ ...integration, base_url: origin, auth }, base), listing }
 }
 
 const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIntegration => ({

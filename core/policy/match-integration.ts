@@ -1,9 +1,9 @@
-import { listedIntegration } from './also-hosts.ts'
-import type {
-  CompiledIntegration,
-  IntegrationNode,
-  IntegrationTable,
-  OriginIntegrations,
+import {
+  type CompiledIntegration,
+  type IntegrationNode,
+  type IntegrationTable,
+  listedIntegration,
+  type OriginIntegrations,
 } from './compile-integrations.ts'
 import { foldSegment, isFolded } from './fold-segments.ts'
 import type { Target } from './parse-target.ts'

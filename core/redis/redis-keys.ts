@@ -168,7 +168,8 @@ export const REDIS_KEY_ROWS = {
     kind: 'integration-base-urls',
     of: ['organization_id'],
     type: 'hash',
-    holds: 'canonical base_url → integration_id',
+    holds:
+      'canonical base_url → integration_id; `credential <origin>` → the integration that sends its credential to that further host.',
   },
   apiKeys: { kind: 'api-keys', of: ['organization_id'], type: 'hash', holds: 'key_id → ApiKey' },
   apiKeyIndex: {

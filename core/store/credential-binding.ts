@@ -8,6 +8,7 @@ import type { Integration } from '../model.ts'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
 import { Secret } from '../secret.ts'
 import { parseUrl } from '../bounded/parse-url.ts'
+import { originsWithCredential } from '../policy/also-hosts.ts'
 
 /** The credential as a caller of the admin API sends it: the same form as the sealed one, in plaintext. */
 export type PlainAuth = SealedAuth
@@ -15,16 +16,17 @@ export type PlainAuth = SealedAuth
 /** The members of an integration that a seal is bound to. */
 export type CredentialOwner = Pick<
   Integration,
-  'organization_id' | 'integration_id' | 'base_url' | 'auth'
+  'organization_id' | 'integration_id' | 'base_url' | 'also_hosts' | 'auth'
 >
 
 /**
  * Binds a secret to its organization, its integration, its kind, and the origins it may be sent to, so that a sealed value
- * cannot be opened after it is moved, or after `base_url` or `token_url` is changed.
+ * cannot be opened after it is moved, or after `base_url`, `token_url` or a further host that gets the credential is changed.
  */
 export function credentialBinding(owner: CredentialOwner, member: string): SealBinding {
   const { organization_id, integration_id, base_url, auth } = owner
-  const origins = [base_url, ...urlsOf(auth)].map(originOf)
+  const further = originsWithCredential(owner).map((origin) => `+${origin}`)
+  const origins = [...[base_url, ...urlsOf(auth)].map(originOf), ...further]
   return {
     stored_as: 'credential',
     organization_id,
@@ -58,15 +60,22 @@ export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | nu
   return complete ? (opened as OpenedAuth) : null
 }
 
-/** The same credential with each secret sealed with the primary key; null if one does not open. */
-export function resealAuth(ring: KeyRing, owner: CredentialOwner): SealedAuth | null {
+/**
+ * The same credential with each secret sealed with the primary key; null if one does not open.
+ * @param as the integration that it is bound to from now on
+ */
+export function resealAuth(
+  ring: KeyRing,
+  owner: CredentialOwner,
+  as: CredentialOwner = owner,
+): SealedAuth | null {
   const declared = findCredentialType(owner.auth.type)
   if (declared === null) return null
   let complete = true
   const resealed = mapSecrets(owner.auth, (text, member) => {
-    const binding = credentialBinding(owner, member)
+    const binding = credentialBinding(as, member)
     if (declared.members[member]?.was_public && !isSealed(text)) return seal(ring, text, binding)
-    const again = reseal(ring, text, binding)
+    const again = reseal(ring, text, credentialBinding(owner, member), binding)
     complete &&= again !== null
     return again
   })

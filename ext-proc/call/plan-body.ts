@@ -2,7 +2,6 @@ import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { scopesForListing } from '../../core/policy/also-hosts.ts'
 import { isBatchPath } from '../../core/policy/batch.ts'
 import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
-import { siblingsOf } from '../../core/policy/siblings-of.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 
@@ -48,7 +47,7 @@ function readerOf(
   const there = scopes.by_integration.get(integration.integration_id)
   if (!has_body || there === undefined) return null
   const { integrations, target, head } = call
-  const isAlone = siblingsOf(integrations, target.origin) === null
+  const isAlone = (integrations.get(target.origin)?.count ?? 0) < 2
   const is_batch_path = isBatchPath(target.segments)
   if (mayBodyOverride(there, call.scope, head.content_type, isAlone, is_batch_path))
     return 'overrides'

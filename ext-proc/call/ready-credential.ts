@@ -3,6 +3,7 @@ import {
   type OpenedAuth,
   type OpenedFor,
 } from '../../core/credential/catalogue.ts'
+import { credentialOwner } from '../../core/policy/also-hosts.ts'
 import type { TokenClient } from '../../core/credential/credential-type.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { StaticCredential } from '../../core/policy/apply-credential.ts'
@@ -38,14 +39,11 @@ export function askForToken(tokens: Tokens, call: AdmittedCall): void {
 
 const NO_AUTH: OpenedAuth = { type: 'none' }
 
-/**
- * Null if the stored credential cannot be decrypted. A credential is for the origin of its integration: a host that the integration
- * lists gets none.
- */
-const authOf = ({ organization, integration }: AdmittedCall): OpenedAuth | null =>
-  integration.listing === null
-    ? (organization.auth.get(integration.integration.integration_id) ?? null)
-    : NO_AUTH
+/** Null if the stored credential cannot be decrypted. */
+function authOf({ organization, integration, scope }: AdmittedCall): OpenedAuth | null {
+  const owner = credentialOwner(integration, scope)
+  return owner === null ? NO_AUTH : (organization.auth.get(owner.integration_id) ?? null)
+}
 
 /**
  * Waits for an access token that is not cached, or for the hash of a large body.
@@ -117,7 +115,9 @@ async function readySignature(
   return deny('credential', 'unsupported_content_encoding', { content_encoding, reason })
 }
 
-function orderOf({ integration: { integration } }: AdmittedCall, client: TokenClient): TokenOrder {
-  const { organization_id, integration_id } = integration
-  return { organization_id, integration_id, revision: JSON.stringify(integration), client }
+/** A token is the same for all hosts of an integration. */
+function orderOf({ integration, scope }: AdmittedCall, client: TokenClient): TokenOrder {
+  const owner = credentialOwner(integration, scope) ?? integration.integration
+  const { organization_id, integration_id } = owner
+  return { organization_id, integration_id, revision: JSON.stringify(owner), client }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Caller } from '../../core/decision/admission-facts.ts'
-import { isListedHost } from '../../core/policy/also-hosts.ts'
+import { isNamedHost } from '../../core/policy/also-hosts.ts'
 import { checkKey } from '../../core/decision/check-key.ts'
 import type { ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -24,7 +24,6 @@ import type { Verdict } from '../verdict/verdict.ts'
 import { proxyCredentials } from './proxy-credentials.ts'
 import { readAuthority, type TunnelAuthority } from './read-authority.ts'
 import type { TunnelSeal } from './tunnel-seal.ts'
-import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 export type TunnelServices = Pick<
   DecisionServices,
@@ -226,9 +225,7 @@ async function kindOfTunnel(
 ): Promise<'intercepted' | 'blind'> {
   if (!settings.blind_hosts.has(`${host}:${port}`)) return 'intercepted'
   const { table } = await policy.organization(organization_id)
-  for (const origin of table.keys()) if (knownUrl(origin).hostname === host) return 'intercepted'
-  if (isListedHost(table, host)) return 'intercepted'
-  return 'blind'
+  return isNamedHost(table, host) ? 'intercepted' : 'blind'
 }
 
 const tunnelFacts = ({ key, agent_id }: ProxyCaller, { host, port }: TunnelAuthority) => ({

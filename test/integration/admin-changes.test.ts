@@ -392,6 +392,63 @@ describe('threat 4: seals', () => {
     assert.ok(openAuth(ring, { ...mine, base_url: mine.base_url.replace('v1', 'v2') }))
   })
 
+  test('a host that gets the credential needs it in the same request, and no moved one opens it', async () => {
+    const ring = parseKeyRing(admin.encryption_key)
+    const uploads = {
+      host: 'uploads.example.com',
+      methods: ['PUT'],
+      paths: ['/**'],
+      credential: true,
+    }
+    const files = { ...uploads, host: 'files.example.com' }
+    const body = { ...integrationBody(), also_hosts: [uploads, files] }
+    const { integration_id } = await make('/admin/integrations', body)
+    const mine = await stored(integration_id)
+    assert.ok(openAuth(ring, mine))
+    const moved: readonly Partial<Integration>[] = [
+      { also_hosts: [{ ...uploads, host: 'evil.example.com' }, files] },
+      { also_hosts: [{ ...uploads, host: 'uploads.example.com:8443' }, files] },
+      { also_hosts: [uploads, files, { ...files, host: 'evil.example.com' }] },
+      { also_hosts: [uploads] },
+      { base_url: 'https://uploads.example.com', also_hosts: [files] },
+    ]
+    for (const change of moved) assert.equal(openAuth(ring, { ...mine, ...change }), null)
+    assert.ok(openAuth(ring, { ...mine, also_hosts: [files, uploads] }))
+
+    const path = `/admin/integrations/${integration_id}`
+    const put = (change: object) => admin.call('PUT', path, { body: change })
+    for (const also_hosts of [
+      [uploads, files, { ...files, host: 'new.example.com' }],
+      [uploads, { ...files, host: 'new.example.com' }],
+      [uploads, { ...files, methods: ['POST', 'PUT'] }],
+      [uploads, { ...files, paths: ['/other'] }],
+    ]) {
+      const refused = await put({ also_hosts })
+      assert.equal(refused.status, 400)
+      assert.equal(refused.body.details.issues[0].path, '/auth')
+    }
+    assert.equal((await put({ also_hosts: [{ ...files, host: '*.example.com' }] })).status, 400)
+    const other = { ...integrationBody(), also_hosts: [uploads] }
+    const taken = await admin.call('POST', '/admin/integrations', { body: other })
+    assert.equal(taken.status, 409)
+    assert.equal(taken.body.details.reason, 'also_host_taken')
+    assert.deepEqual(await stored(integration_id), mine)
+
+    // One entry less, and one without the credential: what is sealed is bound to the host that is left.
+    const less = { ...uploads, host: 'plain.example.com', credential: false }
+    assert.equal((await put({ also_hosts: [files, less] })).status, 200)
+    const left = await stored(integration_id)
+    assert.ok(openAuth(ring, left))
+    assert.equal(openAuth(ring, { ...left, also_hosts: [uploads, files] }), null)
+    await make('/admin/integrations', other)
+    const again = {
+      also_hosts: [files, { ...less, credential: true }],
+      auth: integrationBody().auth,
+    }
+    assert.equal((await put(again)).status, 200)
+    assert.ok(openAuth(ring, await stored(integration_id)))
+  })
+
   test('a token URL of another origin does not open the client secret', async () => {
     const ring = parseKeyRing(admin.encryption_key)
     const auth = {

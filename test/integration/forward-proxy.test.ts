@@ -564,11 +564,17 @@ test('cookies and references of the API are the client’s own', async () => {
   by.destroy()
 })
 
-test('hosts that an integration lists are open to the agents of its scopes, by both ways and without a credential', async () => {
+test('hosts that an integration lists are open to the agents of its scopes, by both ways, and get a credential where the entry says so', async () => {
   const { host: listed, origin: downloads } = new URL(origin('downloads'))
+  const uploads = origin('uploads')
   const own = await operator.makeAccess(`${to}/listing`, {
     rules: [{ methods: ['*'], paths: ['/allowed/**'] }],
-    integration: { also_hosts: [{ host: listed, paths: ['/echo', '/files/**', '/script/**'] }] },
+    integration: {
+      also_hosts: [
+        { host: listed, paths: ['/echo', '/files/**', '/script/**'] },
+        { host: new URL(uploads).host, methods: ['POST'], credential: true },
+      ],
+    },
   })
   const stranger = await operator.makeAccess(`${origin('payments')}/of-a-stranger`)
   const by = client.agent({ key: own.agent.api_key })
@@ -609,6 +615,13 @@ test('hosts that an integration lists are open to the agents of its scopes, by b
     assert.equal(received?.host, listed)
     for (const secret of [STORED_CREDENTIAL, own.agent.api_key])
       assert.ok(!JSON.stringify(received.headers).includes(secret))
+    const uploaded = api.mark()
+    const upload = { method: 'POST', body: 'x' }
+    assert.equal((await send(`${uploads}/echo`, upload)).status, 200)
+    assertRefusal(await send(`${uploads}/echo`), 403, 'permission_denied')
+    assertRefusal(await send(`${uploads}/echo`, upload, stranger), 403, 'permission_denied')
+    const credentials = uploaded().map((one) => one.header('authorization'))
+    assert.deepEqual(credentials, [`Bearer ${STORED_CREDENTIAL}`])
     const refusals: readonly (readonly [string, object, typeof own, number, string])[] = [
       [`${downloads}/echo`, { method: 'POST' }, own, 403, 'permission_denied'],
       [`${downloads}/other`, {}, own, 403, 'permission_denied'],

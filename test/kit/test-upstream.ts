@@ -29,6 +29,7 @@ export const TEST_UPSTREAM_HOSTS = {
   other: 'other.test',
   /** Listed by integrations of other hosts; no integration has it. */
   downloads: 'downloads.test',
+  uploads: 'uploads.test',
   /** The forward proxy passes it through unread. */
   blind: 'blind.test',
 } as const

@@ -153,7 +153,10 @@ for (const { type, auth } of EVERY) {
     const opens = (change: Partial<Integration>, by = ring): boolean =>
       openAuth(by, { ...stored, ...change }) !== null
     assert.ok(opens({ base_url: 'https://api.example.com/v2', name: 'renamed' }))
+    const entry = { host: 'files.example.com', methods: ['GET'], paths: ['/**'] }
+    assert.ok(opens({ also_hosts: [{ ...entry, credential: false }] }))
     if (secrets.length === 0) return
+    assert.equal(opens({ also_hosts: [{ ...entry, credential: true }] }), false)
     assert.equal(opens({ organization_id: 'org_2' }), false)
     assert.equal(opens({ integration_id: 'int_2' }), false)
     for (const base_url of [

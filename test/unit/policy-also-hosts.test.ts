@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkAlsoHosts } from '../../admin/integrations/check-also-hosts.ts'
 import type { AlsoHost } from '../../core/model.ts'
+import { credentialOwner } from '../../core/policy/also-hosts.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { coverTarget } from '../../core/policy/cover-target.ts'
@@ -25,12 +26,18 @@ const TABLE = compileIntegrations([
       listing('*.files.test'),
       listing('port.test:8443'),
       listing('own.test'),
+      listing('uploads.test', { methods: ['PUT'], credential: true }),
+      listing('*.files.test', { methods: ['PUT'] }),
+      listing('up.files.test', { credential: true, paths: ['/in/*'] }),
     ],
   }),
   anIntegration('https://own.test:444/v1', { integration_id: 'int_b' }),
   anIntegration('https://api.test', {
     integration_id: 'int_c',
-    also_hosts: [listing('codeload.test', { methods: ['GET', 'PUT'] })],
+    also_hosts: [
+      listing('codeload.test', { methods: ['GET', 'PUT'] }),
+      listing('uploads.test', { methods: ['GET', 'PUT'] }),
+    ],
   }),
 ])
 
@@ -44,9 +51,13 @@ function answer(url: string, method = 'GET', scopes = SCOPES): string {
   const asked = { method, target: parsed.target, integration }
   const decision = decideScope(compileScopes(scopes), TABLE, asked)
   if (decision.kind === 'denied') return decision.reason
-  assert.equal(integration.integration.auth.type, integration.listing === null ? 'basic' : 'none')
   const { scope_ids, rate } = decision.settings
-  return `${scope_ids.join()} ${String(rate.requests_per_minute)}`
+  const owner = credentialOwner(integration, decision.scope)
+  if (owner !== null) {
+    assert.equal(owner.integration_id, 'int_a')
+    assert.deepEqual(integration.integration.auth, owner.auth)
+  }
+  return `${scope_ids.join()} ${String(rate.requests_per_minute)}${owner === null ? '' : ' credential'}`
 }
 
 const limit = (requests_per_minute: number) => ({
@@ -59,8 +70,8 @@ const SCOPES = [
 ]
 
 test('a listed host is governed by the scopes for the integrations that list it, with the rules of the entry', () => {
-  const [first] = SCOPES
-  assert.ok(first !== undefined)
+  const [first, second] = SCOPES
+  assert.ok(first !== undefined && second !== undefined)
   const rows: readonly (readonly [string, string, string, typeof SCOPES?])[] = [
     ['https://codeload.test/o/tar.gz/v1', 'GET', 'scp_1,scp_2 7'],
     ['https://codeload.test/o/tar.gz/v1', 'PUT', 'scp_2 7'],
@@ -80,7 +91,16 @@ test('a listed host is governed by the scopes for the integrations that list it,
     ['https://codeload.test:8443/x', 'GET', 'integration_not_found'],
     // The host of an integration is never a listed one, whatever port.
     ['https://own.test/x', 'GET', 'integration_not_found'],
-    ['https://git.test/only', 'GET', 'scp_1 9'],
+    ['https://git.test/only', 'GET', 'scp_1 9 credential'],
+    // The credential is sent for the scope of the integration whose entry says so, and for no other one.
+    ['https://uploads.test/x', 'PUT', 'scp_1,scp_2 7 credential'],
+    ['https://uploads.test/x', 'PUT', 'scp_1 9 credential', [first]],
+    ['https://uploads.test/x', 'PUT', 'scp_2 7', [second]],
+    ['https://uploads.test/x', 'GET', 'scp_2 7'],
+    ['https://uploads.test:8443/x', 'PUT', 'integration_not_found'],
+    ['https://up.files.test/in/x', 'GET', 'scp_1,scp_1 9 credential'],
+    ['https://up.files.test/in/x', 'PUT', 'scp_1 9'],
+    ['https://up.files.test/x', 'GET', 'scp_1 9'],
   ]
   for (const [url, method, expected, scopes] of rows)
     assert.equal(answer(url, method, scopes), expected, `${method} ${url}`)
@@ -120,6 +140,8 @@ test('a listed host is a name that nobody else can register below', () => {
     assert.notEqual(message(host), null, host)
   const twice = checkAlsoHosts({ also_hosts: [listing('a.test'), listing('a.test')] })
   assert.deepEqual(twice, [{ path: '/also_hosts/1/host', message: 'is listed twice' }])
+  const wildcard = checkAlsoHosts({ also_hosts: [listing('*.example.com', { credential: true })] })
+  assert.equal(wildcard[0]?.path, '/also_hosts/0/credential')
   const path = checkAlsoHosts({ also_hosts: [listing('a.test', { paths: ['files'] })] })
   assert.equal(path[0]?.path, '/also_hosts/0/paths/0')
   const headers = checkAlsoHosts({ rewrite_headers: ['x-next', 'set-cookie'] })

@@ -154,7 +154,7 @@ function IntegrationForm({
   const [error_format, setFormat] = useState<ErrorFormat>(of?.error_format ?? 'gateway')
   const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
-  const [hosts, setHosts] = useState(hostLines(of))
+  const [hosts, setHosts] = useState(hostsOf(of))
   const [upstream, setUpstream] = useState(upstreamOf(of))
   const save = useAction(() => {
     const body = {
@@ -200,7 +200,7 @@ function IntegrationForm({
       />
       {of !== null && <ReplaceField of={of} isReplaced={auth !== null} onAuth={setAuth} />}
       {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
-      <HostsField hosts={hosts} onHosts={setHosts} />
+      <HostFields hosts={hosts} onHosts={setHosts} />
       <OptionFields options={options} onOptions={setOptions} />
       <FormatField base_url={base_url} format={error_format} onFormat={setFormat} />
       <UpstreamFields upstream={upstream} onUpstream={setUpstream} />
@@ -215,21 +215,48 @@ const optionsOf = (of: Integration | null): Options => ({
   echo_guard: of?.echo_guard ?? 'off',
 })
 
-const hostLines = (of: Integration | null): string =>
-  (of?.also_hosts ?? []).map(({ host }) => host).join('\n')
+/** As lines. */
+interface Hosts {
+  readonly plain: string
+  readonly with_credential: string
+}
+
+function hostsOf(of: Integration | null): Hosts {
+  const lines = (credential: boolean): string =>
+    (of?.also_hosts ?? [])
+      .filter((entry) => entry.credential === credential)
+      .map(({ host }) => host)
+      .join('\n')
+  return { plain: lines(false), with_credential: lines(true) }
+}
 
 /** An entry that stays keeps its methods and paths. */
-const givenHosts = (lines: string, of: Integration | null): readonly object[] =>
-  linesOf(lines).map((host) => of?.also_hosts.find((entry) => entry.host === host) ?? { host })
+function givenHosts({ plain, with_credential }: Hosts, of: Integration | null): readonly object[] {
+  const entries = (lines: string, credential: boolean): object[] =>
+    linesOf(lines).map((host) => ({
+      ...of?.also_hosts.find((entry) => entry.host === host),
+      host,
+      credential,
+    }))
+  return [...entries(plain, false), ...entries(with_credential, true)]
+}
 
-const HostsField = ({ hosts, onHosts }: { hosts: string; onHosts: (hosts: string) => void }) => (
-  <TextArea
-    label="Further hosts of this API"
-    member="/also_hosts"
-    hint="One per line, such as codeload.github.com or *.example.com: downloads, redirects. Read only, without the credential."
-    value={hosts}
-    onValue={onHosts}
-  />
+const HostFields = ({ hosts, onHosts }: { hosts: Hosts; onHosts: (hosts: Hosts) => void }) => (
+  <>
+    <TextArea
+      label="Further hosts of this API"
+      member="/also_hosts"
+      hint="One per line, such as codeload.github.com or *.example.com: downloads, redirects. Read only, without the credential."
+      value={hosts.plain}
+      onValue={(plain) => onHosts({ ...hosts, plain })}
+    />
+    <TextArea
+      label="Further hosts that get the credential"
+      hint="One per line, without a wildcard. Read only. The credential is required again to add one."
+      value={hosts.with_credential}
+      onValue={(with_credential) => onHosts({ ...hosts, with_credential })}
+    />
+  </>
 )
 
 /** What is filled in can still be changed; the credential is the operator's own. */
