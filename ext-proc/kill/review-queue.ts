@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { chunksOf } from '../../core/chunks-of.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { Denial } from '../verdict/denial.ts'
 import type { CallInFlight, CallsInFlight } from './calls-in-flight.ts'
 
 /** Changes within this time are reviewed together. An operator's change is answered before; this is done a second later at most. */
@@ -11,8 +12,11 @@ const REVIEWED_AT_ONCE = 32
 const NOTED_MAX = 10_000
 /** While the store cannot be read. */
 const TRY_AGAIN_MS = 500
-/** Calls inside a tunnel are cut first, so that Envoy can write their refusals. */
-const TUNNEL_DELAY_MS = 30
+/**
+ * A tunnel is cut this long after it is refused, so that the calls inside it end with their own refusals: another process may hold
+ * them, which gathers changes for itself.
+ */
+const TUNNEL_DELAY_MS = 2 * GATHER_MS
 
 interface Parts {
   readonly inFlight: CallsInFlight
@@ -99,10 +103,13 @@ export class ReviewQueue {
   /** Returns whether all could be decided. */
   async #review(calls: readonly CallInFlight[]): Promise<boolean> {
     let isWhole = true
+    const tunnels: { readonly tunnel: CallInFlight; readonly denial: Denial }[] = []
     const review = async (call: CallInFlight): Promise<void> => {
       try {
         const denial = await call.standing?.review()
-        if (denial) call.cut({ reason: 'not_admitted', denial })
+        if (!denial) return
+        if (call.is_tunnel === true) tunnels.push({ tunnel: call, denial })
+        else call.cut({ reason: 'not_admitted', denial })
       } catch (error) {
         if (!this.#parts.inFlight.holds(call)) return
         if (isWhole)
@@ -114,16 +121,29 @@ export class ReviewQueue {
         this.#calls.add(call)
       }
     }
-    for (const isTunnel of [false, true]) {
-      const some = calls.filter((call) => (call.is_tunnel === true) === isTunnel)
-      if (isTunnel && some.length > 0) await wait(TUNNEL_DELAY_MS)
-      for (const chunk of chunksOf(some, REVIEWED_AT_ONCE)) {
-        do await nextTurn()
-        while (this.#parts.inFlight.isCutting)
-        await Promise.all(chunk.map(review))
-      }
+    await this.#inSlices(calls, review)
+    if (tunnels.length > 0) {
+      const agents = new Set(tunnels.map(({ tunnel }) => agentOf(tunnel)))
+      // Those inside may have been reviewed before the change that the tunnel has met.
+      const { inFlight } = this.#parts
+      const inside = inFlight.find((call) => !call.is_tunnel && agents.has(agentOf(call)))
+      await this.#inSlices(inside, review)
+      void wait(TUNNEL_DELAY_MS).then(() => {
+        for (const { tunnel, denial } of tunnels) tunnel.cut({ reason: 'not_admitted', denial })
+      })
     }
     return isWhole
+  }
+
+  async #inSlices(
+    calls: readonly CallInFlight[],
+    review: (call: CallInFlight) => Promise<void>,
+  ): Promise<void> {
+    for (const chunk of chunksOf(calls, REVIEWED_AT_ONCE)) {
+      do await nextTurn()
+      while (this.#parts.inFlight.isCutting)
+      await Promise.all(chunk.map(review))
+    }
   }
 }
 
@@ -143,6 +163,9 @@ function nameOf(target: ControlTarget): string | null {
       return null
   }
 }
+
+const agentOf = ({ organization_id, agent_id }: CallInFlight): string =>
+  `${organization_id} ${agent_id}`
 
 const wait = (ms: number): Promise<void> =>
   new Promise((resolve) => {

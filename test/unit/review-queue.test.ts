@@ -88,16 +88,20 @@ test('changes that come together are reviewed together, and what is refused is c
   assert.deepEqual(happened(), ['one', 'two', 'cut two not_admitted'])
 })
 
-test('calls inside a tunnel are cut before it', async (t) => {
+test('calls inside a tunnel are cut before it, even those that were reviewed before the change', async (t) => {
   const { queue, verdicts, add, pass, happened } = aQueue(t)
-  add('tunnel', { is_tunnel: true })
+  const refuseAll = async (): Promise<Denial> => {
+    for (const name of ['tunnel', 'inside']) verdicts.set(name, DENIAL)
+    return DENIAL
+  }
   add('inside')
-  for (const name of ['tunnel', 'inside']) verdicts.set(name, DENIAL)
-  queue.noteAll()
-  await pass(120)
-  assert.deepEqual(happened(), ['inside', 'cut inside not_admitted'])
-  await pass(40)
-  assert.deepEqual(happened(), ['tunnel', 'cut tunnel not_admitted'])
+  add('tunnel', { is_tunnel: true, standing: { key_hash: '', review: refuseAll } })
+  add('of another agent', { agent_id: 'b' })
+  queue.note({ what: 'agent', organization_id: 'o', agent_id: 'a' })
+  await pass(150)
+  assert.deepEqual(happened(), ['inside', 'inside', 'cut inside not_admitted'])
+  await pass(300)
+  assert.deepEqual(happened(), ['cut tunnel not_admitted'])
 })
 
 test('what could not be decided is decided later, unless it has ended', async (t) => {
