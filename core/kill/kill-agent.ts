@@ -21,8 +21,13 @@ import { readStillUsableKeys } from './read-still-usable-keys.ts'
 import { silentRow } from './silent-row.ts'
 import { withCounts } from './with-counts.ts'
 
-/** How long a kill waits for acknowledgements before it responds without the missing ones: it responds within a second. */
+/**
+ * How long a kill waits for acknowledgements before it responds without the missing ones. What is read after that takes a round
+ * trip, for which the wait is shorter if the store is slow: the response is due within a second.
+ */
 const EDGE_WAIT_MS = 900
+/** The acknowledgements take a round trip, too: this many times that of the kill itself is waited for in any case. */
+const ROUND_TRIPS = 1.5
 /** If the store is far, the response does not wait longer than this for the event. */
 const RESPONSE_LIMIT_MS = 1000
 /** The response does not wait longer than this for a replica. */
@@ -87,7 +92,7 @@ export async function killAgent(
   const { epoch, edges, record, credentials_revoked } = killed
   const { organization_id, agent_id } = record
   const [{ acknowledged, silent }, replicas] = await Promise.all([
-    acknowledgements.wait(epoch, edges, killed.sent_ms, EDGE_WAIT_MS),
+    acknowledgements.wait(epoch, edges, killed.sent_ms, edgeWaitMs(parts.nowMs() - killed.sent_ms)),
     waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => null),
   ])
   const heard = [...acknowledged.values()]
@@ -165,6 +170,9 @@ async function finish(
     text = isOwed ? found : null
   }
 }
+
+const edgeWaitMs = (round_trip_ms: number): number =>
+  Math.max(EDGE_WAIT_MS - round_trip_ms, Math.min(EDGE_WAIT_MS, round_trip_ms * ROUND_TRIPS))
 
 const wait = (ms: number): Promise<void> =>
   new Promise((resolve) => {

@@ -81,6 +81,12 @@ const TUNNEL_DELAY_MS = 30
 /** For the calls inside to be ended by Envoy first, which takes longer when they are many. */
 const TUNNEL_WAIT_MS = 200
 
+/** What a cut has ended, as confirmed by Envoy. */
+interface EndedCount {
+  calls: number
+  tunnels: number
+}
+
 /** All calls in flight in this process, by agent. Bounded by Envoy's circuit breaker for ext_proc streams. */
 export class CallsInFlight {
   /** Calls that may be in flight but can no longer be cut. */
@@ -90,8 +96,8 @@ export class CallsInFlight {
    * old generation is collected.
    */
   readonly #byAgent = new Map<string, CallInFlight[]>()
-  /** Tunnels that a cut has counted. */
-  readonly #ending = new WeakSet<CallInFlight>()
+  /** By the first cut of its agent that found the call, which counts it, even if another one reaches it before: a kill may come twice. */
+  readonly #counts = new WeakMap<CallInFlight, EndedCount>()
   #size = 0
   /** Cuts that have not yet reached all their calls. */
   #cutting = 0
@@ -171,20 +177,17 @@ export class CallsInFlight {
     if (calls.length === 0)
       return { terminated: 0, unconfirmed: this.unwatched.count(organization_id, agent_id) }
     const recent_ms = performance.now() - RECENT_PASS_MS
-    let terminated = 0
-    let closed = 0
+    const own: EndedCount = { calls: 0, tunnels: 0 }
     let ended = 0
     const tunnels = calls.filter(isTunnel)
-    // The end of a call may end its tunnel before this cut does.
-    const isNew = new Set(tunnels.filter((tunnel) => !this.#ending.has(tunnel)))
-    for (const tunnel of isNew) this.#ending.add(tunnel)
+    for (const call of calls) if (!this.#counts.has(call)) this.#counts.set(call, own)
     const cutNow = (call: CallInFlight): Promise<void> => {
-      const isCut = call.cut(why)
-      const isOurs = isTunnel(call) ? isNew.has(call) : isCut
+      this.#cut(call, why)
+      // The end of a call may end its tunnel before this cut does.
+      const isOurs = isTunnel(call) && this.#counts.get(call) === own
       return call.ended.then(() => {
         ended++
-        if (isOurs) terminated++
-        if (isOurs && isTunnel(call)) closed++
+        if (isOurs) own.tunnels++
       })
     }
     const requests = await this.#inTurns(
@@ -209,12 +212,18 @@ export class CallsInFlight {
     if (calls.some(({ passed_ms }) => passed_ms !== null && passed_ms > recent_ms))
       await wait(SETTLE_MS)
     const countNow = (): CutCounts => ({
-      terminated,
-      ...(closed > 0 ? { tunnels: closed } : {}),
+      terminated: own.calls + own.tunnels,
+      ...(own.tunnels > 0 ? { tunnels: own.tunnels } : {}),
       unconfirmed: calls.length - ended + this.unwatched.count(organization_id, agent_id),
     })
     const ending = calls.length - ended
     return ending === 0 ? countNow() : { ...countNow(), ending, rest: all.then(countNow) }
+  }
+
+  #cut(call: CallInFlight, why: Cut): void {
+    if (!call.cut(why) || isTunnel(call)) return
+    const count = this.#counts.get(call)
+    if (count !== undefined) void call.ended.then(() => void count.calls++)
   }
 
   /** The first are cut before this returns. */
@@ -239,7 +248,7 @@ export class CallsInFlight {
     const all = [...this.#byAgent.values()].flat()
     for (const call of all) {
       if (isTunnel(call)) tunnels.push(call)
-      else call.cut(why)
+      else this.#cut(call, why)
     }
     if (tunnels.length > 0)
       setTimeout(() => {

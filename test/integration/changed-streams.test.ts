@@ -61,6 +61,8 @@ test('the deletion of a key ends its calls, and no calls of other keys', async (
     return page.data.length >= 2 && page
   })
   for (const entry of data) assert.equal(entry.reason, 'invalid_api_key')
+  // Other files use the stack after this one.
+  closeOpenCalls()
 })
 
 test('the deletion of a key of the organization ends the calls that it made for agents', async () => {

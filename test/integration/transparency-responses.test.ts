@@ -320,9 +320,9 @@ test('a stream of events that ticks for a minute comes tick by tick, and Envoy l
     assert.ok(pieces > TICKS / 2, `${TICKS} events came in ${pieces} pieces`)
   }
   // The processor's side of the streams ends a little after the caller has the last byte.
-  await until('the edges hold no call', async () => {
-    const { data } = await stack.operator.send('GET', '/admin/edges')
-    return data.every((edge: { in_flight: number }) => edge.in_flight === 0)
+  await until('the edges hold no call of the agent', async () => {
+    const path = `/admin/agents/${overTls.access.agent.agent_id}/kill-preview`
+    return (await stack.operator.send('GET', path)).in_flight === 0
   })
   const after = await through({ path: '/after' })
   assert.equal(after.status, 200)

@@ -93,6 +93,20 @@ test('thousands of calls are cut in turns, between which another kill is enforce
   assert.deepEqual(await cutting, { terminated: 1_000, unconfirmed: 0 })
 })
 
+test('thousands of calls are counted by the first of two kills, whichever cut reaches them', async () => {
+  const inFlight = new CallsInFlight()
+  const calls = Array.from({ length: 1_000 }, () => callInFlight('a'))
+  for (const { call } of calls) inFlight.add(call)
+  const first = inFlight.cutAgent('o', 'a', KILLED)
+  const late = callInFlight('a')
+  inFlight.add(late.call)
+  const second = inFlight.cutAgent('o', 'a', KILLED)
+  inFlight.cutAll({ reason: 'gateway_unavailable' })
+  for (const { end } of [...calls, late]) end()
+  assert.deepEqual(await first, { terminated: 1_000, unconfirmed: 0 })
+  assert.deepEqual(await second, { terminated: 1, unconfirmed: 0 })
+})
+
 test('tunnels are cut after the calls inside them, and counted with them', async ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   const inFlight = new CallsInFlight()
