@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../core/root.ts'
+import { planIntegrationJobs, planUnitJobs } from '../runner/plan-jobs.ts'
 
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
@@ -85,6 +86,35 @@ test('decisions have numbers of their own, and all are in the index', () => {
   assert.deepEqual(index.match(/^\d+\. .+$/gm), expected)
 })
 
+/** Test files that `npm test` runs, by the name that documents give them. */
+function testsThatRun(): Set<string> {
+  const names = new Set<string>()
+  for (const job of [...planUnitJobs([]), ...planIntegrationJobs([])])
+    for (let file = job.next(); file !== null; file = job.next())
+      names.add(basename(file, '.test.js'))
+  return names
+}
+
+test('each invariant names its code and its tests; the code exists, and the tests are run', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const section = /^## Invariants\n(.*?)^## /ms.exec(text)?.[1] ?? ''
+  const invariants = [...section.matchAll(/^(\d)\. (?:.|\n(?!\d\. |\n))+/gm)]
+  assert.deepEqual(
+    invariants.map(([, number]) => Number(number)),
+    [1, 2, 3, 4, 5, 6, 7, 8],
+  )
+  const run = testsThatRun()
+  for (const [invariant, number] of invariants) {
+    const [, code = '', tests = ''] = /\*Code:([^*]+?)Tests:([^*]+)\*/.exec(invariant) ?? []
+    const named = (part: string): string[] =>
+      [...part.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    assert.ok(named(code).length > 0 && named(tests).length > 0, `invariant ${number}`)
+    for (const path of named(code)) assert.ok(existsSync(join(root, path)), `${number}: ${path}`)
+    for (const name of named(tests))
+      assert.ok(run.has(name), `invariant ${number}: ${name} is not run`)
+  }
+})
+
 /** The rules of the threat model: text and number of each. */
 const threatRules = (): RegExpExecArray[] => {
   const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
@@ -97,12 +127,12 @@ test('every rule of the threat model names its tests, and they exist', () => {
     rules.map(([, number]) => Number(number)),
     rules.map((_, index) => index + 1),
   )
-  const tests = ['unit', 'integration'].flatMap((folder) => readdirSync(join(root, 'test', folder)))
+  const run = testsThatRun()
   for (const [rule, number] of rules) {
     const held = /\*(?:Tests: ([^*]+)|Not held yet[^*]*)\*/.exec(rule)
     assert.ok(held, `rule ${number} names no test`)
     for (const [, name] of (held[1] ?? '').matchAll(/`([\w-]+)`/g))
-      assert.ok(tests.includes(`${name}.test.ts`), `rule ${number} names ${name}`)
+      assert.ok(run.has(name ?? ''), `rule ${number} names ${name}`)
   }
 })
 
