@@ -8,6 +8,7 @@ import {
   stretchesAround,
 } from './decode/derive-letters.ts'
 import { deriveJoinedLines } from './decode/derive-joined-lines.ts'
+import { deriveEscapes } from './decode/derive-escapes.ts'
 import { deriveHyphenated } from './decode/derive-hyphenated.ts'
 import { deriveMarked } from './decode/derive-marked.ts'
 import { deriveSelectors, deriveSpelled, deriveUntagged } from './decode/derive-spelled.ts'
@@ -125,16 +126,7 @@ export class LayeredScanner {
       const end = signs.number_runs[i + 1] as number
       for (const derived of deriveNumbers(view, start, end)) this.#descend(derived)
     }
-    if (signs.escapes >= ESCAPES && /[%&\\]/.test(view.text.toString('latin1', 0, view.end))) {
-      const text = Buffer.from(view.text.subarray(0, view.end))
-      this.#descend({
-        via: 'nested_escapes',
-        text,
-        offsets: view.offsets.slice(0, view.end),
-        start: 0,
-        end: 0,
-      })
-    }
+    if (signs.escapes >= ESCAPES) for (const derived of deriveEscapes(view)) this.#descend(derived)
     if (signs.mixed.length > 0) this.#descend(deriveParts(view))
     for (const derived of deriveSpelled(view)) this.#descend(derived)
     this.#descend(deriveSelectors(view))

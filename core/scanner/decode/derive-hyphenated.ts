@@ -9,29 +9,47 @@ const HYPHENS = 3
 /** One word of the patterns with a hyphen inside happens: `re-read`, `by-pass`. */
 const LEAST_WORDS = 2
 const SHORTEST_WORD = 5
+const HYPHEN = 0x2d
 /** Behind a comma or before one it is a list of words, as in a spelling lesson. */
 const HYPHENATED = /[a-z]{1,16}(?:-[a-z]{1,16})+(?![a-z,-])/g
 
 type Word = { readonly start: number; readonly end: number }
 
-/** The hyphenated words that are words of the patterns without their hyphens. */
-const wordsIn = (text: string, table: TokenTable): Word[] =>
-  Array.from(text.matchAll(HYPHENATED)).flatMap(({ 0: written, index }) => {
-    const joined = written.replaceAll('-', '')
-    // Words are known by their first letters: a hyphen behind these says nothing.
-    const isTelling =
-      joined.length >= SHORTEST_WORD &&
-      written.indexOf('-') < KEY_LENGTH &&
-      findToken(table, hashWord(joined)) >= 0
-    return isTelling ? [{ start: index, end: index + written.length }] : []
-  })
+const isTelling = (written: string, table: TokenTable): boolean => {
+  const joined = written.replaceAll('-', '')
+  // Words are known by their first letters: a hyphen behind these says nothing.
+  return (
+    joined.length >= SHORTEST_WORD &&
+    written.indexOf('-') < KEY_LENGTH &&
+    findToken(table, hashWord(joined)) >= 0
+  )
+}
+
+const isPart = (byte: number | undefined): boolean =>
+  byte === HYPHEN || (byte !== undefined && byte >= 0x61 && byte <= 0x7a)
+
+/** The hyphenated words that are words of the patterns without their hyphens. Looks only at runs of letters that have hyphens. */
+const wordsIn = (text: Buffer, table: TokenTable): Word[] => {
+  const words: Word[] = []
+  for (let at = text.indexOf(HYPHEN); at >= 0; ) {
+    let start = at
+    while (start > 0 && isPart(text[start - 1])) start -= 1
+    let end = at
+    while (isPart(text[end])) end += 1
+    for (const { 0: written, index } of text.toString('latin1', start, end + 1).matchAll(HYPHENATED))
+      if (isTelling(written, table))
+        words.push({ start: start + index, end: start + index + written.length })
+    at = text.indexOf(HYPHEN, end)
+  }
+  return words
+}
 
 /** The hyphens of the words that lie wholly between two positions. */
-const hyphensOf = (text: string, words: readonly Word[], from: number, to: number): number[] =>
+const hyphensOf = (text: Buffer, words: readonly Word[], from: number, to: number): number[] =>
   words
     .filter(({ start, end }) => start >= from && end <= to)
     .flatMap(({ start, end }) =>
-      Array.from(text.slice(start, end).matchAll(/-/g)).flatMap(({ index }) => [
+      Array.from(text.toString('latin1', start, end).matchAll(/-/g)).flatMap(({ index }) => [
         start + index,
         start + index + 1,
       ]),
@@ -40,7 +58,7 @@ const hyphensOf = (text: string, words: readonly Word[], from: number, to: numbe
 /** The text around words of the patterns with hyphens inside, without these. */
 export const deriveHyphenated = (view: WindowView, table: TokenTable): DerivedText[] => {
   if (view.signs.hyphens < HYPHENS) return []
-  const text = view.text.toString('latin1', 0, view.end)
+  const text = view.text.subarray(0, view.end)
   const words = wordsIn(text, table)
   const places = words.map(({ start }) => start)
   return stretchesAround(places, view.end, LEAST_WORDS).map(([from, to]) => ({

@@ -1,6 +1,6 @@
 import { SEEN } from '../text/disguise-signs.ts'
 import { SHORT_LINE_WORDS, SHORT_LINES, type WindowView } from '../text/text-scanner.ts'
-import { stretchesAround } from './derive-letters.ts'
+import { AROUND_BYTES, stretchesAround } from './derive-letters.ts'
 import type { DerivedText } from './derived-text.ts'
 
 /** An end of a line within a piece; the one that ends a piece has the offset of the beginning of the piece. */
@@ -46,6 +46,20 @@ const runsOfShortLines = (view: WindowView): [first: number, last: number][] => 
   return runs
 }
 
+/** The ends of short lines that have a place where words of a pattern occur together within reach of a match. */
+const lineEndsNear = (view: WindowView, gated: readonly number[]): number[] => {
+  const ends: number[] = []
+  let next = 0
+  for (const [first, last] of runsOfShortLines(view)) {
+    for (let at = first; at <= last; at += 1) {
+      if (!isLineEnd(view, at)) continue
+      while (next < gated.length && (gated[next] as number) < at - AROUND_BYTES) next += 1
+      if (next < gated.length && (gated[next] as number) <= at + AROUND_BYTES) ends.push(at)
+    }
+  }
+  return ends
+}
+
 /**
  * Short lines as one: a model reads a sentence with one word on each line as it reads any other. Only around places where words of a
  * pattern occur together.
@@ -53,20 +67,12 @@ const runsOfShortLines = (view: WindowView): [first: number, last: number][] => 
 export const deriveJoinedLines = (view: WindowView): DerivedText[] => {
   const { seen, gated } = view.signs
   if ((seen & SEEN.short_lines) === 0 || gated.length === 0) return []
-  const runs = runsOfShortLines(view)
-  return stretchesAround(gated, view.end, 1).flatMap(([start, end]) => {
+  const ends = lineEndsNear(view, gated)
+  return stretchesAround(ends, view.end, 1).map(([start, end]) => {
     const text = Buffer.from(view.text.subarray(start, end))
-    const changed: number[] = []
-    for (const [first, last] of runs) {
-      if (last < start || first >= end) continue
-      for (let at = Math.max(first, start); at <= last && at < end; at += 1) {
-        if (!isLineEnd(view, at)) continue
-        text[at - start] = 0x20
-        changed.push(at - start)
-      }
-    }
-    if (changed.length === 0) return []
+    const changed = ends.filter((at) => at >= start && at < end).map((at) => at - start)
+    for (const at of changed) text[at] = 0x20
     const offsets = view.offsets.slice(start, end)
-    return [{ via: 'joined_lines' as const, changed, text, offsets, start: 0, end: 0 }]
+    return { via: 'joined_lines' as const, changed, text, offsets, start: 0, end: 0 }
   })
 }

@@ -8,7 +8,7 @@ const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
 /** How much text around a sign is decoded: enough for an attack, not the whole window. */
-const AROUND_BYTES = 300
+export const AROUND_BYTES = 300
 
 const derived = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): DerivedText => ({
   via,
