@@ -23,7 +23,7 @@ RUN node cli/prepare.mjs build && mkdir /image && cp -r --parents -t /image \
     package.json LICENSE \
     admin/openapi/docs.html admin/openapi/docs.css admin/openapi/docs.js \
     core/lua core/scanner/model/weights.bin envoy/bootstrap.yaml dist/envoy/bootstrap.json \
-    dist/chunks dist/console \
+    dist/THIRD-PARTY-LICENSES dist/sbom.cdx.json dist/chunks dist/console \
     dist/admin/main.js dist/admin/api-thread.js dist/cli/bin.js dist/cli/echo-api.js \
     dist/admin/audit/compress-worker.js dist/core/inspection/scan-worker.js \
     dist/ext-proc/main.js dist/ext-proc/access-log/main.js \

@@ -20,7 +20,7 @@ const PROGRAMS = [
 /** Below dist: what several programs load, and what they load by need. */
 const CHUNKS = 'chunks'
 /** Compiled for the machine, so it stays a package. */
-const NATIVE = ['re2']
+export const NATIVE = ['re2']
 /** Fastify requires them when it is used in ways that the product does not: its own validators, and calls without a socket. */
 const UNUSED = [
   '@fastify/ajv-compiler',
@@ -31,11 +31,14 @@ const UNUSED = [
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
 
-/** @throws (rejects) with the messages of esbuild */
+/**
+ * @returns (resolves to) the bundler's list of what it has read
+ * @throws (rejects) with the messages of esbuild
+ */
 export async function bundlePrograms(root) {
   const { build } = await import('esbuild')
   rmSync(join(root, 'dist', CHUNKS), { recursive: true, force: true })
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: PROGRAMS.map((name) => `${name}.ts`),
     outdir: 'dist',
@@ -54,8 +57,10 @@ export async function bundlePrograms(root) {
     banner: { js: REQUIRE },
     sourcemap: true,
     sourcesContent: false,
+    metafile: true,
     logLevel: 'error',
   })
+  return metafile
 }
 
 /** What the admin service serves of the console. */
@@ -113,6 +118,7 @@ export async function bundleConsole(root) {
     for (const [ending, pack] of Object.entries(PACKED))
       writeFileSync(join(folder, `${name}.${ending}`), pack(bytes))
   }
+  return metafile
 }
 
 /** Writes the bootstrap of Envoy as JSON, since parsing its YAML is a quarter of what a start of the launcher costs. */

@@ -15,8 +15,9 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { bundleConsole, bundlePrograms, writeBootstrapData } from './bundle-programs.mjs'
+import { bundleConsole, bundlePrograms, NATIVE, writeBootstrapData } from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
+import { writeThirdParty } from './third-party.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test']
@@ -60,7 +61,9 @@ async function build(sources) {
     )
   removeOrphans()
   const steps = [bundlePrograms(root), bundleConsole(root), writeBootstrapData(root)]
-  await Promise.all(steps).catch((error) => fail(`The build failed: ${error.message}`))
+  await Promise.all(steps)
+    .then(([programs, console]) => writeThirdParty(root, [programs, console], NATIVE))
+    .catch((error) => fail(`The build failed: ${error.message}`))
   writeFileSync(stamp, sources)
 }
 
@@ -103,7 +106,9 @@ function hashSources() {
   const hash = createHash('sha256')
   for (const file of [
     'package-lock.json',
+    'package.json',
     join('cli', 'bundle-programs.mjs'),
+    join('cli', 'third-party.mjs'),
     join('envoy', 'bootstrap.yaml'),
     ...PROJECTS.map(configOf),
     ...SOURCES.flatMap(filesBelow),
