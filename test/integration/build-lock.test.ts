@@ -20,8 +20,12 @@ function checkout(holder: number): { readonly lock: string; readonly prepare: st
   put(join('envoy', 'bootstrap.yaml'), '')
   put(join('dist', 'none'), '')
   mkdirSync(join(root, 'cli'))
-  const programs = ['prepare', 'bundle-programs', 'install-packages']
-  for (const path of ['package-lock.json', ...programs.map((name) => join('cli', `${name}.mjs`))])
+  const programs = ['prepare', 'bundle-programs', 'install-packages', 'third-party']
+  for (const path of [
+    'package.json',
+    'package-lock.json',
+    ...programs.map((name) => join('cli', `${name}.mjs`)),
+  ])
     copyFileSync(fromRoot(path), join(root, path))
   symlinkSync(fromRoot('node_modules'), join(root, 'node_modules'))
   const lock = join(root, 'dist', '.building')
