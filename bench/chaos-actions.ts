@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fromRoot } from '../core/root.ts'
 import { SeededRandom } from '../test/kit/seeded-random.ts'
 import type { SharedStack } from '../test/kit/shared-stack.ts'
+import type { KitRelay, RelayMode } from '../test/kit/start-relay.ts'
 import type { KitSentinels } from '../test/kit/start-sentinels.ts'
 import type { ChildRole } from '../test/kit/start-stack.ts'
 import { until } from '../test/kit/until.ts'
@@ -11,6 +12,16 @@ import { until } from '../test/kit/until.ts'
 const STOP_MAX_MS = 4_000
 const ACTIONS = ['kill', 'kill', 'stop', 'restart', 'failover'] as const
 const ROLES = ['ext-proc', 'ext-proc', 'access-log', 'admin', 'envoy'] as const
+const RELAYED_ACTIONS = [...ACTIONS.slice(0, -1), 'cut', 'cut'] as const
+const RELAYED_ROLES = [...ROLES, 'valkey', 'second-admin'] as const
+const CUTS: readonly RelayMode[] = ['closed', 'silent', 'no_answers', 'no_messages']
+
+/** A store behind relays, and a second admin service. */
+export interface RelayedParts {
+  readonly relays: readonly KitRelay[]
+  readonly restart: Readonly<Record<'valkey' | 'second-admin', () => Promise<void>>>
+  readonly pid: Readonly<Record<'valkey' | 'second-admin', () => number>>
+}
 
 interface ChaosChoice {
   readonly seed: number
@@ -21,7 +32,10 @@ interface ChaosChoice {
 /** Returns what does the next thing at random, resolves when it is done, and says what it was. */
 export function chaosActions(
   stack: SharedStack,
-  sentinels: KitSentinels | null,
+  {
+    sentinels,
+    relayed,
+  }: { readonly sentinels: KitSentinels | null; readonly relayed: RelayedParts | null },
   { seed, only }: ChaosChoice,
 ): () => Promise<string> {
   const random = new SeededRandom(seed)
@@ -30,9 +44,17 @@ export function chaosActions(
     return named.length === 0 ? all : named
   }
   const oneOf = <T>(some: readonly T[]): T => some[random.below(some.length)] as T
-  const roles = namedOf(ROLES)
+  const roles = namedOf<ChildRole | 'second-admin'>(relayed === null ? ROLES : RELAYED_ROLES)
   let round = 0
-  const signal = async (role: ChildRole, name: NodeJS.Signals): Promise<number> => {
+  const signal = async (
+    role: ChildRole | 'second-admin',
+    name: NodeJS.Signals,
+  ): Promise<number> => {
+    if (role === 'second-admin' || (role === 'valkey' && relayed !== null)) {
+      const pid = relayed?.pid[role]() ?? 0
+      process.kill(pid, name)
+      return pid
+    }
     // One that was killed a moment ago may not have been started again.
     const pids = await until(`a process of ${role}`, async () => {
       const found = await stack.pids(role)
@@ -42,11 +64,13 @@ export function chaosActions(
     process.kill(pid, name)
     return pid
   }
-  const kill = async (role: ChildRole): Promise<string> => {
-    await signal(role, 'SIGKILL')
+  const kill = async (role: ChildRole | 'second-admin'): Promise<string> => {
+    if (relayed !== null && (role === 'valkey' || role === 'second-admin'))
+      await relayed.restart[role]()
+    else await signal(role, 'SIGKILL')
     return `kill -9 of ${role}`
   }
-  const stop = async (role: ChildRole): Promise<string> => {
+  const stop = async (role: ChildRole | 'second-admin'): Promise<string> => {
     const pid = await signal(role, 'SIGSTOP')
     await wait(500 + random.below(STOP_MAX_MS))
     try {
@@ -79,12 +103,21 @@ export function chaosActions(
     await until('the store is whole', () => sentinels.isWhole().catch(() => false), 120_000)
     return failure.name
   }
+  const cut = async (): Promise<string> => {
+    const relay = oneOf(relayed?.relays ?? [])
+    const mode = oneOf(CUTS)
+    relay.set(mode)
+    await wait(random.below(STOP_MAX_MS))
+    relay.set('passes')
+    return `store: ${mode}`
+  }
   const actions = {
+    cut,
     kill: () => kill(oneOf(roles)),
     stop: () => stop(oneOf(roles)),
     restart,
     failover: failOver,
   }
-  const names = namedOf(ACTIONS)
+  const names = namedOf<keyof typeof actions>(relayed === null ? ACTIONS : RELAYED_ACTIONS)
   return () => actions[oneOf(names)]()
 }

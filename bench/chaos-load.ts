@@ -26,6 +26,8 @@ export interface ChaosResult {
   readonly refusals_lost: number
   /** When they were received, from the beginning. */
   readonly refusals_lost_at_s: readonly number[]
+  /** Refusals that the log has twice. */
+  readonly refusals_doubled: number
   /** The same for the webhook. */
   readonly events_lost: number
   readonly events_lost_at_s: readonly number[]
@@ -246,6 +248,7 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
         refusals: marks.length,
         refusals_lost: unlogged.length,
         refusals_lost_at_s: atSeconds(unlogged),
+        refusals_doubled: [...logged.values()].filter((times) => times > 1).length,
         events_lost: missing.length,
         events_lost_at_s: atSeconds(missing),
         kills: killed.length,
@@ -271,8 +274,8 @@ function without(marks: readonly string[], receiver: WebhookReceiver): string[] 
   return marks.filter((mark) => !received.has(mark))
 }
 
-async function loggedMarks(stack: SharedStack): Promise<ReadonlySet<string>> {
-  const marks = new Set<string>()
+async function loggedMarks(stack: SharedStack): Promise<ReadonlyMap<string, number>> {
+  const marks = new Map<string, number>()
   let cursor = ''
   do {
     const query = `event=permission_denied&limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
@@ -280,7 +283,9 @@ async function loggedMarks(stack: SharedStack): Promise<ReadonlySet<string>> {
     const page = await until('a page of the activity log', () =>
       stack.operator.send('GET', `/admin/activity?${query}`).catch(() => null),
     )
-    for (const [mark] of JSON.stringify(page.data).matchAll(MARK)) marks.add(mark)
+    for (const { endpoint } of page.data)
+      for (const mark of String(endpoint).match(MARK) ?? [])
+        marks.set(mark, (marks.get(mark) ?? 0) + 1)
     cursor = page.next_cursor === null ? '' : encodeURIComponent(page.next_cursor)
   } while (cursor !== '')
   return marks

@@ -252,7 +252,11 @@ async function holdOpen(): Promise<boolean> {
 }
 
 async function restarts(): Promise<void> {
-  const restart = chaosActions(stack, null, { seed: 1, only: ['restart'] })
+  const restart = chaosActions(
+    stack,
+    { sentinels: null, relayed: null },
+    { seed: 1, only: ['restart'] },
+  )
   let due_ms = performance.now() + RESTART_EVERY * MINUTE_MS
   while (!state.isOver) {
     if (performance.now() >= due_ms) {
