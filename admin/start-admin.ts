@@ -28,6 +28,7 @@ import { startLogExport } from './log-export/log-exporter.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdges } from './edges/watch-edges.ts'
+import { watchScopeEnds } from './scopes/scope-ends.ts'
 import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
 import type { AdminContext } from './context/admin-context.ts'
@@ -109,7 +110,7 @@ export async function startAdmin(
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(await keepHistory(context))
-    stops.push(watchLostChanges({ ...context, lease_ms }))
+    stops.push(watchLostChanges({ ...context, lease_ms }), watchScopeEnds(context))
     stops.push(startDeliveries(context, name), startActivity(context, name))
     stops.push(exportLogs(context, name, installation_id))
     stops.push(analyseTraffic(context, name))

@@ -8,6 +8,8 @@ import { terminalJson, terminalLines } from './terminal-text.ts'
 
 export interface ExplainOptions extends AdminOptions {
   readonly exitCode?: boolean
+  /** The time at which scopes have to be in force; default: now. */
+  readonly at?: string
 }
 
 /**
@@ -24,7 +26,12 @@ export async function runExplain(
   stderr: Writable,
 ): Promise<number> {
   const agent_id = await idOf(options, 'agents', agent)
-  const answer = await callAdmin(options, 'POST', '/admin/explain', { agent_id, method, url })
+  const answer = await callAdmin(options, 'POST', '/admin/explain', {
+    agent_id,
+    method,
+    url,
+    ...(options.at === undefined ? {} : { at: options.at }),
+  })
   if (answer.status !== 200) {
     stderr.write(`${messageOf(answer)}\n`)
     return 1

@@ -354,6 +354,7 @@ function addExplain(program: Command): void {
     .argument('<method>', 'HTTP method, as the agent sends it')
     .argument('<url>', 'target URL')
     .option('--exit-code', 'exit with 1 if the call would be refused')
+    .option('--at <time>', 'decide with the scopes that are in force then; default: now')
     .action(
       async (
         agent: string,

@@ -45,6 +45,8 @@ const WHY_DENIED: Readonly<Record<string, string>> = {
   no_scope: 'no scope for this API',
   method_not_allowed: 'method not allowed',
   path_not_allowed: 'path not allowed',
+  scope_expired: 'the scope has ended',
+  scope_not_yet: 'the scope is not in force yet',
 }
 
 const FINDING = {
@@ -169,7 +171,8 @@ export const EVENTS = {
       members: {
         attempted_action: 'Method and path below the base URL.',
         ...SERVICE,
-        reason: '`no_scope`, `method_not_allowed` or `path_not_allowed`.',
+        reason:
+          '`no_scope`, `method_not_allowed`, `path_not_allowed`, `scope_expired` or `scope_not_yet`.',
         ...AGENT_SCOPES,
       },
     },

@@ -190,8 +190,13 @@ export interface Scope {
   readonly max_response_bytes?: number | null
   /** What happens to a response over that limit. */
   readonly over_limit?: OverLimit
-  /** Whether batches that cannot be read are allowed; absent in scopes of older versions. */
+  /** Whether batches that cannot be read are allowed; absent in scopes of older versions, as the next three. */
   readonly allow_batches?: boolean
+  /** The scope is in force from `not_before` on and ends before `expires_at`; null: without a limit on that side. */
+  readonly not_before?: string | null
+  readonly expires_at?: string | null
+  /** Whether calls that are still running at `expires_at` end then. */
+  readonly end_streams?: boolean
   readonly rules: readonly ScopeRule[]
   readonly mcp_tools: McpTools
   readonly injection_detection: InjectionSettings
@@ -207,6 +212,9 @@ export const SCOPE_DEFAULTS = {
   max_response_bytes: null,
   over_limit: 'refuse',
   allow_batches: false,
+  not_before: null,
+  expires_at: null,
+  end_streams: false,
   mcp_tools: { allow: ['*'], deny: [] },
   injection_detection: {
     enabled: true,

@@ -161,7 +161,7 @@ export const REASONS = {
     event: 'permission_denied',
     anomaly: 'denied',
     cause:
-      'The agent has no scope for the integration, or no rule in its scopes allows the method and path (`details.reason`: `no_scope`, `path_not_allowed` or `method_not_allowed`). A path with an encoded slash, `&` or an encoded `?` or `#` is also refused if a rule matches it as written but the scope does not allow every [reading](../guides/scopes.md#encoded-slashes) of it; `details.refused_reading` is one that it does not allow. If a [method override or a call of a batch](../guides/scopes.md#batches) is refused, `details.override` names the header, parameter or member.',
+      'The agent has no scope for the integration, or no rule in its scopes allows the method and path (`details.reason`: `no_scope`, `path_not_allowed` or `method_not_allowed`). `scope_expired` and `scope_not_yet`: a scope would allow the call, but has ended or is not in force yet; `details.scope` names it, `details.expires_at` or `details.not_before` is the time. A path with an encoded slash, `&` or an encoded `?` or `#` is also refused if a rule matches it as written but the scope does not allow every [reading](../guides/scopes.md#encoded-slashes) of it; `details.refused_reading` is one that it does not allow. If a [method override or a call of a batch](../guides/scopes.md#batches) is refused, `details.override` names the header, parameter or member.',
     cure: 'Add a rule to a scope of the agent, or, if the API treats an encoded slash as part of a name, set `allow_encoded_slashes` on the integration. `POST /admin/explain` repeats the decision without making the call.',
   },
   rate_limit_exceeded: {

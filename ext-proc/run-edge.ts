@@ -275,7 +275,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
     takeRate: (counter) => rates.take(counter),
-    nowMs: Date.now,
+    nowMs: fleet.clock.nowMs,
     settings: {
       organization_id: settings.organizationId,
       max_body_bytes: settings.maxBodyBytes,

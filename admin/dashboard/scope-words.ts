@@ -1,5 +1,6 @@
 import type { Injection, Rule, ScopeSettings } from './api-types.ts'
 import { countOf } from './count-of.ts'
+import { zonedText } from './time-text.ts'
 
 /** What a scope allows and how it protects, in sentences. The service decides with the settings; these only read them aloud. */
 
@@ -84,6 +85,19 @@ export function limitWords(settings: ScopeSettings): string {
   const rest = over_limit === 'pass_unscanned' ? ' Longer responses pass unscanned.' : ''
   const batches = allow_batches ? ' Batches that cannot be read are allowed.' : ''
   return `${body}${response}.${rest} Priority ${priority}.${batches}`
+}
+
+export function timeWords({ not_before, expires_at, end_streams }: ScopeSettings): string {
+  if (not_before === null && expires_at === null) return 'It is in force at all times.'
+  const from = not_before === null ? '' : ` from ${zonedText(Date.parse(not_before))}`
+  const until = expires_at === null ? '' : ` until ${zonedText(Date.parse(expires_at))}`
+  const rest =
+    expires_at === null
+      ? ''
+      : end_streams
+        ? ' Running calls end then too.'
+        : ' Running calls may go on after that.'
+  return `It is in force${from}${until}.${rest}`
 }
 
 function joined(texts: readonly string[], none = ''): string {

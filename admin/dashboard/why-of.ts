@@ -32,6 +32,10 @@ const PERMISSION: Readonly<Record<string, Sentence>> = {
       : `A rule matches the path as written, but ${api} may read the call as ${text(entry.data['refused_reading'])}, which the scope with that rule does not allow.`,
   method_not_allowed: (entry, api) =>
     `${agentOf(entry)} may use this path of ${api}, but not with the method ${entry.method}.`,
+  scope_expired: ({ data }) =>
+    `The scope ${text(data['scope'])} would allow the call, but ended at ${text(data['expires_at'])}.`,
+  scope_not_yet: ({ data }) =>
+    `The scope ${text(data['scope'])} would allow the call, but is only in force from ${text(data['not_before'])} on.`,
 }
 
 const finding =

@@ -41,6 +41,11 @@ const Question = Strict({
     Type.String({ maxLength: EXPLAINED_BODY_MAX, description: 'As the agent sends it' }),
   ),
   scope: Type.Optional(UnsavedScope),
+  at: Type.Optional(
+    TimeText(
+      'The time at which scopes have to be in force, such as that of a log entry; default: now',
+    ),
+  ),
 })
 
 const Trial = Strict({
@@ -113,6 +118,8 @@ async function explain(
   call: AdminCall<unknown, unknown, Static<typeof Question>>,
 ): Promise<Outcome> {
   const { context, actor, body } = call
+  const at_ms = body.at === undefined ? context.now().getTime() : readTime(body.at)
+  if (at_ms === null) return invalid([{ path: '/at', message: TIME_MESSAGE }])
   const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
   const { agent, killed_at, integrations } = policy
   const tried = body.scope === undefined ? null : await scopesWith(call, policy, body.scope)
@@ -124,7 +131,7 @@ async function explain(
     body: body.body,
     agent: { agent, killed_at, scopes: compileScopes(tried?.scopes ?? policy.scopes) },
     integrations: compileIntegrations(integrations),
-    now_ms: Date.now(),
+    now_ms: at_ms,
   })
   const found = explanation.integration?.integration_id
   const integration = integrations.find(({ integration_id }) => integration_id === found)
@@ -161,7 +168,7 @@ async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>)
     return invalid([{ path: '/agent_id', message: 'no agent has this id' }])
   const tried = await scopesWith(call, policy, body.scope)
   if (!tried.ok) return tried.refusal
-  const range = { from_ms: Math.max(0, from_ms), to_ms, now_ms }
+  const range = { from_ms: Math.max(0, from_ms), to_ms }
   const trial = await tryOnHistory(context, actor.organization_id, policy, tried.scopes, range)
   return answer(200, trial)
 }

@@ -2,6 +2,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { type AgentScopes, compileScopes } from '../../core/policy/compile-scopes.ts'
 import type { Scope } from '../../core/model.ts'
+import { phaseAt } from '../../core/policy/scopes-in-force.ts'
 import { type SearchParts, searchActivity } from '../activity/search-activity.ts'
 import { explainCall } from './explain-call.ts'
 import type { StoredPolicy } from './read-policy.ts'
@@ -41,16 +42,17 @@ export interface Trial {
 
 /**
  * Decides the stored calls of an agent twice, with its scopes as they are and as they would be, up to the scope that applies:
- * rate, tools and texts are not judged again, and a killed agent counts as active. Queries and headers are not stored.
+ * rate, tools and texts are not judged again, and a killed agent counts as active. Queries and headers are not stored. Scopes have to be
+ * in force at the time of the call.
  */
 export async function tryOnHistory(
   parts: SearchParts,
   organization_id: string,
   policy: StoredPolicy,
   scopes: readonly Scope[],
-  range: { readonly from_ms: number; readonly to_ms: number | null; readonly now_ms: number },
+  range: { readonly from_ms: number; readonly to_ms: number | null },
 ): Promise<Trial> {
-  const decide = decider(policy, scopes, range.now_ms)
+  const decide = decider(policy, scopes)
   const filter = {
     equal: [['agent_id', policy.agent?.agent_id ?? '']] as const,
     request_id: null,
@@ -99,7 +101,7 @@ function sum(changes: readonly ChangedCalls[]) {
 type Decider = (entry: ActivityEntry) => ChangedCalls | 'same' | null
 
 /** Null for an entry that is no call, or whose integration no longer exists. Calls that are alike are decided once. */
-function decider(policy: StoredPolicy, scopes: readonly Scope[], now_ms: number): Decider {
+function decider(policy: StoredPolicy, scopes: readonly Scope[]): Decider {
   const { agent, integrations } = policy
   const table = compileIntegrations(integrations)
   const origins = new Map(
@@ -107,7 +109,7 @@ function decider(policy: StoredPolicy, scopes: readonly Scope[], now_ms: number)
   )
   const [now, then] = [compileScopes(policy.scopes), compileScopes(scopes)]
   const known = new Map<string, readonly [string | null, string | null]>()
-  const errorOf = (method: string, url: string, of: AgentScopes): string | null =>
+  const errorOf = (method: string, url: string, of: AgentScopes, now_ms: number): string | null =>
     explainCall({
       method,
       url,
@@ -120,9 +122,11 @@ function decider(policy: StoredPolicy, scopes: readonly Scope[], now_ms: number)
     if (method === null || endpoint === null || integration_id === null || origin === undefined)
       return null
     const url = origin + endpoint
-    const key = `${method} ${url}`
+    const at_ms = Date.parse(timestamp)
+    const key = `${phaseAt(now, at_ms)} ${phaseAt(then, at_ms)} ${method} ${url}`
     const errors =
-      known.get(key) ?? ([errorOf(method, url, now), errorOf(method, url, then)] as const)
+      known.get(key) ??
+      ([errorOf(method, url, now, at_ms), errorOf(method, url, then, at_ms)] as const)
     known.set(key, errors)
     const [before, after] = errors
     if ((before === null) === (after === null)) return 'same'

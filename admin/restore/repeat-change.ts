@@ -184,6 +184,9 @@ function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
   const texts = new Set(other.rules.map((rule) => JSON.stringify(rule)))
   return {
     rules: scope.rules.filter((rule) => texts.has(JSON.stringify(rule))),
+    not_before: latest(scope.not_before, other.not_before),
+    expires_at: earliest(scope.expires_at, other.expires_at),
+    end_streams: scope.end_streams === true || other.end_streams === true,
     max_body_bytes,
     injection_detection: injection,
     anomaly_detection: anomaly,
@@ -194,3 +197,9 @@ function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
     },
   }
 }
+
+/** Times are stored in UTC, all in one form; null is no limit. */
+const latest = (one: string | null = null, other: string | null = null): string | null =>
+  one === null || (other !== null && other > one) ? other : one
+const earliest = (one: string | null = null, other: string | null = null): string | null =>
+  one === null || (other !== null && other < one) ? other : one

@@ -1,14 +1,23 @@
 import type { Static } from 'typebox'
+import { readTime } from '../http/read-time.ts'
 import type { EditableScope } from './scope-schemas.ts'
 
 type Edited = Static<typeof EditableScope>
 
-/** Methods in upper case without duplicates: methods are case-sensitive, but `get` is never meant as a different one. */
+/** Times in UTC. Methods in upper case without duplicates: methods are case-sensitive, but `get` is never meant as a different one. */
 export const canonicalScope = (scope: Edited): Edited => ({
   ...scope,
+  not_before: inUtc(scope.not_before),
+  expires_at: inUtc(scope.expires_at),
   rules: scope.rules.map(({ methods, paths, upgrade = [] }) => ({
     methods: [...new Set(methods.map((method) => method.toUpperCase()))],
     paths,
     ...(upgrade.length === 0 ? {} : { upgrade: [...new Set(upgrade)] }),
   })),
 })
+
+/** `checkScopeSettings` refuses what is no time. */
+const inUtc = (text: string | null): string | null => {
+  const ms = text === null ? null : readTime(text)
+  return ms === null ? text : new Date(ms).toISOString()
+}

@@ -1,11 +1,17 @@
 import { parsePathPattern, type PatternProblem } from '../../core/policy/path-pattern.ts'
 import type { Scope } from '../../core/model.ts'
 import type { Issue } from '../http/outcome.ts'
+import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { PATH_DEEP_LIMIT, SCOPE_LIMIT_BYTES, SCOPE_PATHS_LIMIT } from './scope-schemas.ts'
 
 type Settings = Pick<
   Scope,
-  'rules' | 'max_body_bytes' | 'max_response_bytes' | 'injection_detection'
+  | 'rules'
+  | 'max_body_bytes'
+  | 'max_response_bytes'
+  | 'not_before'
+  | 'expires_at'
+  | 'injection_detection'
 >
 
 /**
@@ -38,9 +44,22 @@ export function checkScopeSettings(
         path: `/${member}`,
         message: `must be at most ${body_limit_bytes}, the limit of this gateway`,
       })
+  issues.push(...checkTimes(scope))
   if (issues.length === 0 && Buffer.byteLength(JSON.stringify(scope)) > SCOPE_LIMIT_BYTES)
     issues.push({ path: '', message: `must be at most ${SCOPE_LIMIT_BYTES} bytes as JSON` })
   return issues
+}
+
+function checkTimes({ not_before = null, expires_at = null }: Settings): Issue[] {
+  const times = { not_before, expires_at }
+  const unreadable = Object.entries(times).filter(
+    ([, time]) => time !== null && readTime(time) === null,
+  )
+  if (unreadable.length > 0)
+    return unreadable.map(([name]) => ({ path: `/${name}`, message: TIME_MESSAGE }))
+  return not_before !== null && expires_at !== null && not_before >= expires_at
+    ? [{ path: '/expires_at', message: 'must be later than not_before' }]
+    : []
 }
 
 /** The paths of all rules. */

@@ -11,6 +11,7 @@ import { type Issue, type Refusal, invalid } from '../http/outcome.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkerOf, checkPatterns } from './check-patterns.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
+import { planEndNotice } from './scope-ends.ts'
 import { EditableScope, type NewScope, SCOPE_NULLABLE, SCOPE_WHOLE } from './scope-schemas.ts'
 
 export async function makeScope(
@@ -54,6 +55,7 @@ export async function makeScope(
     writes: [
       ['HSET', REDIS_KEYS.scopeOwners(org), scope_id, agent_id],
       ['HSET', REDIS_KEYS.integrationScopes(org, integration_id), scope_id, agent_id],
+      ...planEndNotice(scope, null, now()),
     ],
     about: { agent_name: agent?.record.agent_name ?? null },
   }

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
-import { type InjectionMode, SCOPE_DEFAULTS, SPEAKERS } from '../../core/model.ts'
+import { type InjectionMode, SCOPE_DEFAULTS, type Scope, SPEAKERS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { TimeText } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'
-import { invalid } from '../http/outcome.ts'
+import { invalid, type Refusal } from '../http/outcome.ts'
+import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { BULK_LIMIT } from '../resources/bulk-limit.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { checkAgentTotal } from './check-agent-total.ts'
@@ -11,6 +13,7 @@ import { checkNewScopes } from './check-new-scopes.ts'
 import { checkerOf, checkPatterns } from './check-patterns.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { makeScope } from './make-scope.ts'
+import { planEndNotice } from './scope-ends.ts'
 import {
   BULK_SCOPES,
   EditableScope,
@@ -31,10 +34,14 @@ export const scopeRoutes: readonly Route[] = defineResource({
   show: (_, scopes) => scopes.map(scopeView),
   about: ({ agent_id, integration_id, scope_id }) => ({ agent_id, integration_id, scope_id }),
   targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
-  needs: ({ injection_detection: { mode, roles } }) =>
-    SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
-      ? ['injection_roles']
-      : [],
+  needs: ({ injection_detection: { mode, roles }, not_before, expires_at, end_streams }) => [
+    ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
+      ? (['injection_roles'] as const)
+      : []),
+    ...(not_before == null ? [] : (['scope_not_before'] as const)),
+    ...(expires_at == null ? [] : (['scope_expires_at'] as const)),
+    ...(expires_at != null && end_streams === true ? (['scope_end_streams'] as const) : []),
+  ],
   create: {
     summary: 'Create a scope: allow an agent to call an integration',
     body: NewScope,
@@ -56,11 +63,21 @@ export const scopeRoutes: readonly Route[] = defineResource({
           description: 'Substring of the name or the id; case-insensitive',
         }),
       ),
+      expires_after: Type.Optional(TimeText('Only scopes that end after this time')),
+      expires_before: Type.Optional(TimeText('Only scopes that end before this time')),
     },
     narrow: async ({ context: { redis }, actor: { organization_id: org }, query }) => {
       const { agent_id, integration_id } = query
       const part = query.q?.toLowerCase()
-      if (agent_id === undefined && integration_id === undefined && part === undefined) return {}
+      const times = readTimes(query)
+      if ('kind' in times) return times
+      if (
+        agent_id === undefined &&
+        integration_id === undefined &&
+        part === undefined &&
+        !times.isAsked
+      )
+        return {}
       const users =
         agent_id !== undefined
           ? REDIS_KEYS.agentScopes(org, agent_id)
@@ -69,6 +86,7 @@ export const scopeRoutes: readonly Route[] = defineResource({
             : null
       return {
         matches: (scope) =>
+          times.matches(scope) &&
           (agent_id === undefined || scope.agent_id === agent_id) &&
           (integration_id === undefined || scope.integration_id === integration_id) &&
           (part === undefined ||
@@ -98,7 +116,9 @@ export const scopeRoutes: readonly Route[] = defineResource({
       if (refused !== null) return refused
       const excess = await checkAgentTotal(redis, record, [{ ...record, ...edited }], record)
       if (excess !== null) return excess
-      return { kind: 'edited', record: { ...record, ...edited } }
+      const changed = { ...record, ...edited }
+      const writes = planEndNotice(changed, record.expires_at ?? null, call.context.now())
+      return { kind: 'edited', record: changed, writes }
     },
   },
   remove: {
@@ -115,3 +135,24 @@ export const scopeRoutes: readonly Route[] = defineResource({
 
 const isStricter = (one: InjectionMode, other: InjectionMode): boolean =>
   (one === 'block' && other !== 'block') || (one === 'alert' && other === 'log')
+
+/** Which scopes end within the times that a list is asked for. */
+function readTimes({
+  expires_after: after,
+  expires_before: before,
+}: {
+  readonly expires_after?: string
+  readonly expires_before?: string
+}): Refusal | { readonly isAsked: boolean; readonly matches: (scope: Scope) => boolean } {
+  const after_ms = after === undefined ? Number.NEGATIVE_INFINITY : readTime(after)
+  const before_ms = before === undefined ? Number.POSITIVE_INFINITY : readTime(before)
+  if (after_ms === null) return invalid([{ path: '/expires_after', message: TIME_MESSAGE }])
+  if (before_ms === null) return invalid([{ path: '/expires_before', message: TIME_MESSAGE }])
+  const isAsked = after !== undefined || before !== undefined
+  const matches = ({ expires_at = null }: Scope): boolean => {
+    if (!isAsked) return true
+    const ends_ms = expires_at === null ? Number.NaN : Date.parse(expires_at)
+    return ends_ms > after_ms && ends_ms < before_ms
+  }
+  return { isAsked, matches }
+}

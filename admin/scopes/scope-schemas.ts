@@ -7,6 +7,7 @@ import {
   NO_CONTROLS,
   Nullable,
   Strict,
+  TimeText,
   Timestamp,
   UNCLEAN,
 } from '../http/common-schemas.ts'
@@ -144,6 +145,13 @@ export const EditableScope = Strict({
       'Allows batches of calls that cannot be read. The calls that can be read must be allowed by the rules in any case.',
     default: DEFAULTS.allow_batches,
   }),
+  not_before: Nullable(TimeText('The scope is in force from this time on')),
+  expires_at: Nullable(TimeText('The scope ends at this time')),
+  end_streams: Type.Boolean({
+    description:
+      'Calls that are still running at `expires_at` end too. Otherwise, a call that was allowed before may run on.',
+    default: DEFAULTS.end_streams,
+  }),
   rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
   mcp_tools: McpTools,
   injection_detection: InjectionDetection,
@@ -167,6 +175,9 @@ export const NewScope = Strict({
   max_response_bytes: Type.Optional(EditableScope.properties.max_response_bytes),
   over_limit: Type.Optional(EditableScope.properties.over_limit),
   allow_batches: Type.Optional(EditableScope.properties.allow_batches),
+  not_before: Type.Optional(EditableScope.properties.not_before),
+  expires_at: Type.Optional(EditableScope.properties.expires_at),
+  end_streams: Type.Optional(EditableScope.properties.end_streams),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
   injection_detection: partial(
     Strict({ ...InjectionDetection.properties, roles: Type.Partial(Roles, STRICT) }),
@@ -186,6 +197,9 @@ export const ScopeView = Strict({
   max_response_bytes: Nullable(Type.Number()),
   over_limit: EditableScope.properties.over_limit,
   allow_batches: Type.Boolean(),
+  not_before: Nullable(Timestamp),
+  expires_at: Nullable(Timestamp),
+  end_streams: Type.Boolean(),
   rules: Type.Array(
     Strict({
       methods: Type.Array(Type.String()),
@@ -225,5 +239,7 @@ export const SCOPE_NULLABLE = [
   'max_body_bytes',
   'max_response_bytes',
   'requests_per_minute',
+  'not_before',
+  'expires_at',
   ...SPEAKERS,
 ]

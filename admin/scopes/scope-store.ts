@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { type Listed, listedRecord, readRecord } from '../resources/records.ts'
+import { type Listed, listedRecord, NEWER, readRecord, type Stored } from '../resources/records.ts'
 import type { Store } from '../resources/resource.ts'
 
 /** Each agent's scopes are in a hash of their own; another hash says whose a scope is. */
@@ -9,13 +9,30 @@ export const scopeStore: Store<Scope> = {
   hashOf: ({ organization_id, agent_id }) => REDIS_KEYS.agentScopes(organization_id, agent_id),
   indexOf: ({ organization_id }) => REDIS_KEYS.scopeIndex(organization_id),
   indexFor: ({ actor }) => REDIS_KEYS.scopeIndex(actor.organization_id),
-  find: async ({ context: { redis }, actor: { organization_id } }, scope_id) => {
-    const agent_id = await redis.hget(REDIS_KEYS.scopeOwners(organization_id), scope_id)
-    if (agent_id === null) return null
-    const scopes = REDIS_KEYS.agentScopes(organization_id, agent_id)
-    return await readRecord<Scope>(redis, scopes, scope_id)
-  },
+  find: ({ context: { redis }, actor: { organization_id } }, scope_id) =>
+    findScope(redis, organization_id, scope_id),
   read: readScopes,
+}
+
+async function findScope(
+  redis: RedisClient,
+  organization_id: string,
+  scope_id: string,
+): Promise<Stored<Scope> | null> {
+  const agent_id = await redis.hget(REDIS_KEYS.scopeOwners(organization_id), scope_id)
+  if (agent_id === null) return null
+  const scopes = REDIS_KEYS.agentScopes(organization_id, agent_id)
+  return await readRecord<Scope>(redis, scopes, scope_id)
+}
+
+/** Null if there is none, or a newer version has stored it. */
+export async function scopeOf(
+  redis: RedisClient,
+  organization_id: string,
+  scope_id: string,
+): Promise<Scope | null> {
+  const [listed] = await readScopes(redis, organization_id, [scope_id])
+  return listed === undefined || listed === NEWER ? null : listed
 }
 
 async function readScopes(

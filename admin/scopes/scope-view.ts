@@ -4,5 +4,7 @@ import { SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 export function scopeView(scope: Scope): Record<string, unknown> {
   const { organization_id: _, ...view } = scope
   const { max_response_bytes, over_limit, allow_batches } = SCOPE_DEFAULTS
-  return { max_response_bytes, over_limit, allow_batches, ...view }
+  const { not_before, expires_at, end_streams } = SCOPE_DEFAULTS
+  const limits = { max_response_bytes, over_limit, allow_batches }
+  return { ...limits, not_before, expires_at, end_streams, ...view }
 }

@@ -20,6 +20,8 @@ export interface ListOptions extends AdminOptions {
   readonly status?: string
   readonly agent?: string
   readonly integration?: string
+  /** In ms. */
+  readonly expiring?: number
 }
 
 /**
@@ -79,6 +81,10 @@ async function whereToList(
   const kind = RESOURCE_KINDS[name]
   const filter: Record<string, string> = {}
   for (const filterName of kind.filters) {
+    if (filterName === 'expiring') {
+      if (options.expiring !== undefined) Object.assign(filter, endingWithin(options.expiring))
+      continue
+    }
     const value = options[filterName]
     if (value === undefined) continue
     const isReference = filterName === 'agent' || filterName === 'integration'
@@ -102,3 +108,8 @@ function cellOf(resource: ShownResource, member: string): string {
     ? JSON.stringify(value)
     : String(value as string | number | boolean)
 }
+
+const endingWithin = (ms: number): Record<string, string> => ({
+  expires_after: new Date().toISOString(),
+  [FILTERS.expiring.parameter]: new Date(Date.now() + ms).toISOString(),
+})

@@ -31,7 +31,11 @@ function addResource(program: Command, name: ResourceName): void {
   const list = asksAdmin(parent.command('list', { isDefault: true })).description(
     `list ${kind.name}s`,
   )
-  for (const filter of kind.filters) list.option(FILTERS[filter].flags, FILTERS[filter].description)
+  for (const filter of kind.filters) {
+    const { flags, description } = FILTERS[filter]
+    if (filter === 'expiring') list.option(flags, description, duration)
+    else list.option(flags, description)
+  }
   list
     .option('--limit <number>', 'number to print at most', limit, DEFAULT_LIMIT)
     .action(async (options: ListOptions) => {
@@ -51,4 +55,12 @@ function limit(text: string): number {
   if (!/^\d{1,6}$/.test(text) || Number(text) < 1 || Number(text) > LIMIT_MAX)
     throw new InvalidArgumentError(`must be an integer from 1 to ${LIMIT_MAX}`)
   return Number(text)
+}
+
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+function duration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  if (count === undefined) throw new InvalidArgumentError('must be like 30m, 24h or 7d')
+  return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]
 }

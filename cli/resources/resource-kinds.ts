@@ -37,7 +37,7 @@ export interface ListedKind {
   readonly filters: readonly FilterName[]
 }
 
-/** Filters of a list. `agent` and `integration` take a name or an id. */
+/** Filters of a list. `agent` and `integration` take a name or an id, `expiring` a duration from now. */
 export const FILTERS = {
   query: {
     parameter: 'q',
@@ -59,6 +59,11 @@ export const FILTERS = {
     parameter: 'integration_id',
     flags: '--integration <integration>',
     description: 'only those for this integration (id or name)',
+  },
+  expiring: {
+    parameter: 'expires_before',
+    flags: '--expiring <duration>',
+    description: 'only those that end within this time, such as 24h',
   },
 } as const
 export type FilterName = keyof typeof FILTERS
@@ -108,8 +113,9 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
       ['INTEGRATION', 'integration_id'],
       ['PRIORITY', 'priority'],
       ['LIMIT/MIN', 'rate_limiting.requests_per_minute'],
+      ['EXPIRES', 'expires_at'],
     ],
-    filters: ['query', 'agent', 'integration'],
+    filters: ['query', 'agent', 'integration', 'expiring'],
   },
   keys: {
     name: 'API key',

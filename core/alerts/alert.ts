@@ -19,6 +19,7 @@ export const ALERT_KINDS = [
   'restore_gap',
   'store_memory',
   'store_disk',
+  'scope_expiring',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

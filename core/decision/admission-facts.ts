@@ -10,6 +10,8 @@ import type { KeyPlace } from '../policy/read-key.ts'
 export interface AdmissionFacts {
   readonly request: RequestFacts
   readonly now_ms: number
+  /** The time at which scopes have to be in force, if it is another one. */
+  readonly scopes_at_ms?: number
   /** The caller, and the integrations of its organization. */
   readonly caller?: Caller
   readonly integrations?: IntegrationTable

@@ -35,6 +35,7 @@ export interface Admitted {
   /** Null if none was checked. */
   readonly key: ApiKey | null
   readonly agent: Agent
+  /** Those in force. */
   readonly agent_scopes: AgentScopes
   readonly scope: Scope
   /** Position of the deciding rule in its scope, from 0. */

@@ -2,11 +2,13 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { CompiledIntegration } from '../policy/compile-integrations.ts'
 import { KEY_PREFIX } from '../api-key.ts'
 import { coverTarget } from '../policy/cover-target.ts'
+import { compileScopes } from '../policy/compile-scopes.ts'
 import { decideScope } from '../policy/decide-scope.ts'
 import { findOverrides } from '../policy/find-overrides.ts'
 import { type OutgoingRequest, outgoingRequest } from '../policy/outgoing-request.ts'
 import { holdsGatewayKey } from '../policy/holds-gateway-key.ts'
 import { hasOwnVia } from '../policy/request-headers.ts'
+import { scopesInForce } from '../policy/scopes-in-force.ts'
 import type { Target } from '../policy/parse-target.ts'
 import { targetProblemDetails } from '../policy/target-problem-details.ts'
 import type { Reason } from '../reasons.ts'
@@ -68,7 +70,8 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const outgoing = settleOutgoing(request, settled, integration, target)
   const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
   const asked = { method, target, integration, is_socket }
-  const decision = decideScope(scopes, integrations, asked, overrides)
+  const in_force = scopesInForce(scopes, facts.scopes_at_ms ?? facts.now_ms)
+  const decision = decideScope(in_force, integrations, asked, overrides)
   if (decision.kind === 'denied') {
     const details = scopeDetails(integration, decision)
     const { nearest } = decision
@@ -94,7 +97,7 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
     overrides,
     key,
     agent,
-    agent_scopes: scopes,
+    agent_scopes: in_force,
     scope,
     rule,
     settings,
@@ -191,7 +194,7 @@ const SIGNED_URL =
 const NO_AGENT: AgentFacts = {
   agent: null,
   killed_at: null,
-  scopes: { nodes: 0, names: [], by_integration: new Map() },
+  scopes: compileScopes([]),
 }
 
 /**

@@ -4,13 +4,13 @@
 -- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] epoch
 -- ARGV[1] id of the process · ARGV[2] EdgeRecord as JSON, or empty to deregister · ARGV[3] ms of silence after which an edge is
 --   removed
--- Returns: the epoch as text
+-- Returns: {the epoch, the time of the store in ms} as texts
+local now = redis.call('TIME')
+local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
 if ARGV[2] == '' then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])
 else
-  local now = redis.call('TIME')
-  local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], now_ms, ARGV[1])
   -- A beat that is to come: the clock has stepped back. Otherwise a dead edge would count as live for as long as the step.
@@ -23,4 +23,4 @@ else
     redis.call('ZREM', KEYS[2], edge)
   end
 end
-return redis.call('GET', KEYS[3]) or '0'
+return {redis.call('GET', KEYS[3]) or '0', string.format('%.3f', now[1] * 1000 + now[2] / 1000)}

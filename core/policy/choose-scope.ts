@@ -15,6 +15,9 @@ export interface ScopedCall extends SegmentRange {
 
 export type ScopeDenial = 'no_scope' | 'path_not_allowed' | 'method_not_allowed'
 
+/** Why a call is refused that a scope would allow which is not in force. */
+export type WindowDenial = 'scope_not_yet' | 'scope_expired'
+
 export type ScopeChoice =
   | {
       readonly kind: 'allowed'

@@ -18,6 +18,9 @@ export interface CompiledScope {
   readonly scope: Scope
   readonly paths: ScopePaths
   readonly settings: EffectiveSettings
+  /** The scope is in force from the first time on and before the second; infinite where it has no limit. */
+  readonly from_ms: number
+  readonly until_ms: number
 }
 
 export interface IntegrationScopes {
@@ -34,6 +37,15 @@ export interface AgentScopes {
   /** For `agent_scopes` in the details of a refusal; the first `NAMES_SHOWN`. */
   readonly names: readonly string[]
   readonly by_integration: ReadonlyMap<string, IntegrationScopes>
+  /** The times at which a scope begins or ends, in order. */
+  readonly bounds_ms: readonly number[]
+  /** Of those in force at a time (`scopesInForce`): those that are not; null if all are. */
+  readonly others: OtherScopes | null
+}
+
+export interface OtherScopes {
+  readonly not_yet: AgentScopes
+  readonly expired: AgentScopes
 }
 
 /** Of paths, read or added between two pauses. A path has at most 2,048, in up to 512 segments. */
@@ -52,9 +64,21 @@ export function* compilingScopes(scopes: Iterable<Scope>): Generator<undefined, 
   for (const scope of scopes) {
     yield
     const paths = yield* compilePaths(scope)
-    compiled.push({ scope, paths, settings: mergeSettings([scope]) })
+    compiled.push({ scope, paths, settings: mergeSettings([scope]), ...windowOf(scope) })
   }
   return gather(compiled)
+}
+
+/** When a scope is in force. A time that cannot be read, which admin refuses to store, is one at which it is not. */
+function windowOf({
+  not_before = null,
+  expires_at = null,
+}: Scope): Pick<CompiledScope, 'from_ms' | 'until_ms'> {
+  const from_ms = not_before === null ? Number.NEGATIVE_INFINITY : Date.parse(not_before)
+  const until_ms = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
+  return Number.isNaN(from_ms) || Number.isNaN(until_ms)
+    ? { from_ms: Number.POSITIVE_INFINITY, until_ms: Number.POSITIVE_INFINITY }
+    : { from_ms, until_ms }
 }
 
 interface RulePath {
@@ -137,10 +161,13 @@ function gather(compiled: readonly CompiledScope[]): AgentScopes {
   }
   const tries = new Set(compiled.flatMap(({ paths }) => Object.values<PathTrie>({ ...paths })))
   const nodes = [...tries].reduce((sum, trie) => sum + trie.nodes, 0)
+  const bounds_ms = [...new Set(compiled.flatMap(({ from_ms, until_ms }) => [from_ms, until_ms]))]
   return {
     nodes,
     names: sorted.slice(0, NAMES_SHOWN).map(({ scope }) => scope.name),
     by_integration,
+    bounds_ms: bounds_ms.filter(Number.isFinite).sort((a, b) => a - b),
+    others: null,
   }
 }
 

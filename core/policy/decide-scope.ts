@@ -1,7 +1,14 @@
+import type { Scope } from '../model.ts'
 import { scopesForListing } from './also-hosts.ts'
 import { type Batch, isBatchEmpty, isBatchPath, nothingFound } from './batch.ts'
 import { type BatchProblem, callsOfBatch, type WantedCall } from './calls-of-batch.ts'
-import { chooseScope, type ScopeChoice, type ScopeDenial, type ScopedCall } from './choose-scope.ts'
+import {
+  chooseScope,
+  type ScopeChoice,
+  type ScopeDenial,
+  type ScopedCall,
+  type WindowDenial,
+} from './choose-scope.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
 import { describeAction, describeReading } from './describe-call.ts'
@@ -24,7 +31,10 @@ type Denied = Extract<ScopeChoice, { readonly kind: 'denied' }>
 
 export type ScopeDecision =
   | Exclude<ScopeChoice, Denied>
-  | (Omit<Denied, 'call' | 'reading'> & {
+  | (Omit<Denied, 'call' | 'reading' | 'reason'> & {
+      readonly reason: ScopeDenial | WindowDenial
+      /** The scope that would allow the call if it were in force; null if there is none. */
+      readonly awaited: Scope | null
       readonly attempted_action: string
       /** The method, and a reading of the path that is not allowed although the path as written is: `GET /projects/a/b`. */
       readonly refused_reading: string | null
@@ -43,8 +53,8 @@ interface AskedCall {
 }
 
 /**
- * Step 4 of admission: the scope that governs the call, or why none does. With overrides, the governing scope must allow every
- * combination of methods and addresses that an upstream might use instead.
+ * Step 4 of admission. A scope that is not in force counts only for the reason of a refusal.
+ * @param agent_scopes those in force (`scopesInForce`)
  * @param table the integrations that `asked.integration` was found in.
  * @param said by headers, query and body; overrides in the path are found here.
  */
@@ -53,6 +63,29 @@ export function decideScope(
   table: IntegrationTable,
   asked: AskedCall,
   said: Overrides = NO_OVERRIDES,
+): ScopeDecision {
+  const decision = decideAmong(agent_scopes, table, asked, said)
+  const { others } = agent_scopes
+  if (decision.kind === 'allowed' || others === null) return decision
+  for (const [reason, scopes] of [
+    ['scope_not_yet', others.not_yet],
+    ['scope_expired', others.expired],
+  ] as const) {
+    const found = decideAmong(scopes, table, asked, said)
+    if (found.kind === 'allowed') return { ...decision, reason, awaited: found.scope }
+  }
+  return decision
+}
+
+/**
+ * The scope that governs the call, or why none does. With overrides, the governing scope must allow every
+ * combination of methods and addresses that an upstream might use instead.
+ */
+function decideAmong(
+  agent_scopes: AgentScopes,
+  table: IntegrationTable,
+  asked: AskedCall,
+  said: Overrides,
 ): ScopeDecision {
   const { integration, method, target } = asked
   const agent = scopesForListing(agent_scopes, integration)
@@ -179,6 +212,7 @@ function denied(
   return {
     kind: 'denied',
     reason: why.reason,
+    awaited: null,
     attempted_action: describeAction(method, target, integration.base),
     agent_scopes: why.agent_scopes,
     nearest: why.nearest,

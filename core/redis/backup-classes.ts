@@ -66,6 +66,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   alertIndex: 'copied',
   alertsOpen: 'copied',
   alertNotices: 'copied',
+  scopeEnds: 'copied',
   edgeMetrics: 'live',
   refusalCounts: 'copied',
   refusalCountsTold: 'copied',

@@ -361,6 +361,13 @@ export const REDIS_KEY_ROWS = {
     type: 'sorted set',
     holds: '`<organization_id> <alert_id>` of new alerts without an e-mail yet, by their ms',
   },
+  scopeEnds: {
+    kind: 'scope-ends',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <scope_id>` of scopes that end, by the ms at which their alert is due or over',
+  },
   edgeMetrics: {
     kind: 'edge-metrics',
     of: [],

@@ -9,6 +9,10 @@ export const EDGE_MEMBERS = {
   echo_guard: '0.3.0',
   /** Of a scope: a mode for a speaker that is stricter than the mode of the scope. */
   injection_roles: '0.3.0',
+  /** Of a scope: when it is in force, and that it ends running calls. */
+  scope_not_before: '0.3.0',
+  scope_expires_at: '0.3.0',
+  scope_end_streams: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

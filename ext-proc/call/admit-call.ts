@@ -83,7 +83,8 @@ export async function admitCall(
       const { caller, said, request, now_ms } = facts
       if (organization === null || caller?.kind !== 'known')
         throw new Error('a call was admitted without its organization')
-      const by = { request, caller, said, now_ms }
+      const { scope_id, not_before = null, expires_at = null } = admission.scope
+      const by = { request, caller, said, now_ms, scope: { scope_id, not_before, expires_at } }
       return pass(admittedCall(admission, head, organization, body, by))
     }
     switch (admission.fact) {

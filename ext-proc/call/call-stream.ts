@@ -35,7 +35,7 @@ import { causeOf } from './cause-of.ts'
 
 export interface CallStreamParts {
   readonly inFlight: CallsInFlight
-  readonly reviews: Pick<ReviewQueue, 'generation' | 'add'>
+  readonly reviews: Pick<ReviewQueue, 'generation' | 'add' | 'watchEnd'>
   readonly heldBytes: HeldBytes
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
@@ -268,6 +268,7 @@ export class CallStream implements CallInFlight, CallIo {
     this.#trace(record, 'allowed', null, null)
     this.passed_ms = performance.now()
     this.is_tunnel = verdict.tunnel !== undefined
+    this.#parts.reviews.watchEnd(this)
     this.#isUnlogged = isUnlogged
     const { inspector, rate, changes, socket = null } = verdict
     this.#inspector = inspector

@@ -1,3 +1,4 @@
+import type { Batch } from '../../core/policy/batch.ts'
 import { describeParts } from '../../core/policy/batch.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
@@ -18,7 +19,7 @@ import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
-import { standingOf } from './review-call.ts'
+import { reviewIfEnded, standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
 /** Dependencies shared by all decisions of a process. Each step declares the ones it needs. */
@@ -60,7 +61,6 @@ export async function decideCall(
   const admitted = await admitCall(services, received)
   if (admitted.kind === 'deny') return admitted
   const call = admitted.value
-
   const plan = planBody(call, io, record.mcp, services.settings.max_body_bytes)
   const taking = checkRate(services, call, record.facts.endpoint, io)
   const rate = taking === null ? UNLIMITED : await taking
@@ -71,8 +71,7 @@ export async function decideCall(
   const body = plan === null ? UNREAD : await readCallBody(services, call, plan, io, record)
   if (body.kind === 'deny') return body
   const { sent, facts } = body.value
-  if (facts?.overrides.batch !== undefined)
-    record.facts.data['parts'] = describeParts(facts.overrides.batch)
+  noteParts(record, facts?.overrides.batch)
   const overrides = facts === null ? ALLOWED : checkBodyOverrides(call, facts)
   if (overrides.kind === 'deny') return overrides
   record.note('body', 'pass')
@@ -97,9 +96,11 @@ export async function decideCall(
     return denyCredential(call, { cause: 'doctor_not_passed' })
   const credential = fillCredential(call, ready.value, services.nowMs())
   if (credential.kind === 'deny') return credential
+  const standing = standingOf(services, call, facts?.overrides ?? null)
+  const ended = standing.ends_ms == null ? null : await reviewIfEnded(services, standing)
+  if (ended !== null) return ended
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
-  const { lists_tools } = tools.value
   const socket = call.is_socket ? planSocket(services, call, io, record) : null
   if (socket !== null && socket.judge.client === null) record.facts.data['unscanned'] = true
   return forwardCall(
@@ -110,14 +111,18 @@ export async function decideCall(
       credential: credential.value,
       installation,
       rate: rate.value,
-      lists_tools,
+      lists_tools: tools.value.lists_tools,
       has_body: io.has_body,
       is_proxied: proxied !== null,
-      standing: standingOf(services, call, facts?.overrides ?? null),
+      standing,
       socket,
     },
     record,
   )
+}
+
+function noteParts({ facts }: CallRecord, batch: Batch | undefined): void {
+  if (batch !== undefined) facts.data['parts'] = describeParts(batch)
 }
 
 const UNLIMITED = pass(null)

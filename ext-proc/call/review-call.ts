@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { admit } from '../../core/decision/admit.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
 import type { Caller, RequestFacts } from '../../core/decision/admission-facts.ts'
-import type { ApiKey } from '../../core/model.ts'
+import type { ApiKey, Scope } from '../../core/model.ts'
+import type { AgentScopes } from '../../core/policy/compile-scopes.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { Overrides } from '../../core/policy/overrides.ts'
 import type { SaidIdentity } from '../../core/policy/read-body-identity.ts'
-import type { Denial } from '../verdict/denial.ts'
 import type { Standing } from '../verdict/standing.ts'
-import { deny } from '../verdict/step.ts'
+import { type Deny, deny } from '../verdict/step.ts'
 import type { AdmissionServices } from './admit-call.ts'
 import { callerOfHash } from './caller-of-hash.ts'
 import { readAgentFacts } from './read-agent-facts.ts'
@@ -19,12 +19,19 @@ export interface AdmittedFacts {
   readonly caller: Extract<Caller, { readonly kind: 'known' }>
   readonly said: SaidIdentity | undefined
   readonly now_ms: number
+  /** Of the scope that governs it. */
+  readonly scope: {
+    readonly scope_id: string
+    readonly not_before: string | null
+    readonly expires_at: string | null
+  }
 }
 
 export type ReviewServices = Pick<AdmissionServices, 'policy' | 'killBoard' | 'nowMs'>
 
 interface StandingCall {
   readonly facts: AdmittedFacts
+  readonly scope: Scope
   readonly is_socket: boolean
   readonly settings: EffectiveSettings
 }
@@ -32,24 +39,45 @@ interface StandingCall {
 /** @param inBody methods and paths that the body names; null if it was not read */
 export const standingOf = (
   services: ReviewServices,
-  { facts, is_socket, settings }: StandingCall,
+  { facts, scope, is_socket, settings }: StandingCall,
   inBody: Overrides | null,
 ): Standing => {
   // A call is held here as long as it lasts.
   const socket = is_socket ? settings : null
-  return {
+  const standing = {
     key_hash: facts.caller.key.hash,
-    review: () => reviewCall(services, facts, inBody, socket),
+    ends_ms: endOf(scope),
+    review: async () => {
+      const reviewed = await reviewCall(services, facts, inBody, socket)
+      if (reviewed.kind === 'deny') return reviewed.denial
+      standing.ends_ms = endOf(reviewed.scope)
+      return null
+    },
   }
+  return standing
 }
+
+/** The body or the credential of a call may have taken so long that its scope has ended. */
+export async function reviewIfEnded(
+  { nowMs }: Pick<ReviewServices, 'nowMs'>,
+  { ends_ms, review }: Standing,
+): Promise<Deny | null> {
+  if (ends_ms == null || ends_ms > nowMs()) return null
+  const denial = await review()
+  return denial === null ? null : { kind: 'deny', step: 'scope', denial }
+}
+
+/** When the calls that a scope governs end; null if they may run on. */
+const endOf = ({ expires_at = null, end_streams = false }: Scope): number | null =>
+  expires_at === null || !end_streams ? null : Date.parse(expires_at)
 
 /** @param socket by which the messages of a WebSocket are scanned; null for any other call */
 async function reviewCall(
   services: ReviewServices,
-  { request, caller: { key, place }, said, now_ms }: AdmittedFacts,
+  { request, caller: { key, place }, said, now_ms, scope }: AdmittedFacts,
   inBody: Overrides | null,
   socket: EffectiveSettings | null,
-): Promise<Denial | null> {
+): Promise<Deny | { readonly kind: 'stands'; readonly scope: Scope }> {
   const { policy, nowMs } = services
   const caller = await callerOfHash(policy, key.hash, place)
   const { table } = await policy.organization(key.organization_id)
@@ -61,8 +89,11 @@ async function reviewCall(
     now_ms: hasNewExpiry(caller, key) ? nowMs() : now_ms,
   }
   let admission = admit(facts)
-  if (admission.kind === 'missing' && admission.fact === 'agent')
-    admission = admit({ ...facts, agent: await readAgentFacts(services, IN_FLIGHT, admission) })
+  if (admission.kind === 'missing' && admission.fact === 'agent') {
+    const agent = await readAgentFacts(services, IN_FLIGHT, admission)
+    const scopes_at_ms = endsByItself(agent.scopes, scope) ? now_ms : nowMs()
+    admission = admit({ ...facts, agent, scopes_at_ms })
+  }
   if (admission.kind === 'missing') throw new Error(`the fact ${admission.fact} is not known`)
   const refused =
     admission.kind === 'admitted'
@@ -70,16 +101,34 @@ async function reviewCall(
         ? null
         : admitBody(admission, inBody)
       : admission
-  if (refused !== null) return deny(refused.step, refused.reason, refused.details).denial
-  const isOther =
-    socket !== null && admission.kind === 'admitted' && !scanAlike(admission.settings, socket)
-  return isOther ? SCANNED_OTHERWISE : null
+  if (refused !== null) return deny(refused.step, refused.reason, refused.details)
+  if (admission.kind !== 'admitted') throw new Error('a call is neither refused nor admitted')
+  return socket !== null && !scanAlike(admission.settings, socket)
+    ? SCANNED_OTHERWISE
+    : { kind: 'stands', scope: admission.scope }
+}
+
+/** Whether the scope that a call was admitted by is in force as it was, and lets running calls outlive its end. */
+function endsByItself(
+  scopes: AgentScopes,
+  { scope_id, not_before, expires_at }: AdmittedFacts['scope'],
+): boolean {
+  if (scopes.bounds_ms.length === 0) return true
+  for (const there of scopes.by_integration.values())
+    for (const { scope } of there.scopes)
+      if (scope.scope_id === scope_id)
+        return (
+          scope.end_streams !== true &&
+          (scope.not_before ?? null) === not_before &&
+          (scope.expires_at ?? null) === expires_at
+        )
+  return false
 }
 
 /** A WebSocket may stay open for days, so a new one is needed for the settings of now. */
 const SCANNED_OTHERWISE = deny('scope', 'upgrade_not_supported', {
   reason: 'settings_changed',
-}).denial
+})
 
 const scanAlike = (a: EffectiveSettings, b: EffectiveSettings): boolean =>
   a === b || (a.max_body_bytes === b.max_body_bytes && isDeepStrictEqual(a.injection, b.injection))

@@ -12,6 +12,7 @@ import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KillTarget } from '../kill/enforce-kill.ts'
 import type { LivenessLease } from './liveness-lease.ts'
+import type { StoreClock } from './store-clock.ts'
 import { type CallsInFlight, type CutCounts, NONE_CUT, sumOfCuts } from '../kill/calls-in-flight.ts'
 
 /** Acknowledgements are kept longer than anything waits for them, so that an interrupted kill can be completed. */
@@ -47,6 +48,7 @@ export interface EdgeLinkParts {
   /** The connection was lost, and the new one may lead to a different store. */
   readonly reconnected: () => void
   readonly nowMs: () => number
+  readonly clock: Pick<StoreClock, 'learn'>
   readonly log: { warn(data: object, message: string): void }
 }
 
@@ -330,13 +332,15 @@ export class EdgeLink {
 
   /** Returns the epoch of the store. */
   async #write(record: string): Promise<number> {
-    const { commands, edge, lease_ms } = this.#parts
-    const epoch = await runScript(
+    const { commands, edge, lease_ms, clock, nowMs } = this.#parts
+    const sent_ms = nowMs()
+    const [epoch, store_ms] = (await runScript(
       commands,
       'beat',
       [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
       [processOf(edge), record, lease_ms * FORGET_AFTER_LEASES],
-    )
+    )) as [string, string]
+    clock.learn({ store_ms: Number(store_ms), sent_ms, heard_ms: nowMs() })
     return Number(epoch)
   }
 

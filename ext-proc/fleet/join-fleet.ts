@@ -24,6 +24,7 @@ import { resync } from '../kill/resync.ts'
 import { ReviewQueue } from '../kill/review-queue.ts'
 import { StallWatch } from './stall-watch.ts'
 import { StoreCheck } from './store-check.ts'
+import { StoreClock } from './store-clock.ts'
 
 interface FleetParts {
   readonly settings: EdgeSettings
@@ -36,6 +37,8 @@ interface FleetParts {
 export interface Membership {
   readonly inFlight: CallsInFlight
   readonly reviews: ReviewQueue
+  /** By which keys and scopes end. */
+  readonly clock: StoreClock
   readonly killBoard: KillBoard
   readonly policy: PolicyStore
   readonly lease: LivenessLease
@@ -104,7 +107,8 @@ export async function joinFleet({
   const { commands, subscription, urgent } = connections
   announceOutages(commands, log)
   const inFlight = new CallsInFlight()
-  const reviews = new ReviewQueue({ inFlight, log })
+  const clock = new StoreClock(nowMs, Date.now)
+  const reviews = new ReviewQueue({ inFlight, nowMs: clock.nowMs, log })
   const now = (): Date => new Date()
   const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })
   const killBoard = new KillBoard(restoreLost)
@@ -130,6 +134,7 @@ export async function joinFleet({
     lease,
     inFlight,
     nowMs,
+    clock,
     log,
     edge: identityOf(settings, {
       key_ids,
@@ -158,7 +163,7 @@ export async function joinFleet({
   })
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
-  return { ...parts, reviews, lease, stall, link, keyRing, stopBeacon, authority }
+  return { ...parts, reviews, clock, lease, stall, link, keyRing, stopBeacon, authority }
 }
 
 /** Proofs from before a long pause say nothing about the messages sent during it. */

@@ -12,6 +12,9 @@ const REVIEWED_AT_ONCE = 32
 const NOTED_MAX = 10_000
 /** While the store cannot be read. */
 const TRY_AGAIN_MS = 500
+/** How often calls are looked at whose scope ends, at most and at least. */
+const END_WAIT_MIN_MS = 20
+const END_WAIT_MAX_MS = 1_000
 /**
  * A tunnel is cut this long after it is refused, so that the calls inside it end with their own refusals: another process may hold
  * them, which gathers changes for itself.
@@ -20,6 +23,7 @@ const TUNNEL_DELAY_MS = 2 * GATHER_MS
 
 interface Parts {
   readonly inFlight: CallsInFlight
+  readonly nowMs: () => number
   readonly log: { warn(data: object, message: string): void }
 }
 
@@ -33,6 +37,10 @@ export class ReviewQueue {
   #isAll = false
   /** Decided while something changed, or not yet reviewed because the store could not be read. */
   #calls = new Set<CallInFlight>()
+  /** Passed calls that have to be decided again at a time, and calls of these that have ended within the last second. */
+  readonly #ending = new Set<CallInFlight>()
+  #nextEnd: NodeJS.Timeout | undefined
+  #nextEnd_ms = Number.POSITIVE_INFINITY
   #generation = 0
   #isRunning = false
 
@@ -63,6 +71,36 @@ export class ReviewQueue {
   add(call: CallInFlight): void {
     this.#calls.add(call)
     this.#begin(0)
+  }
+
+  /** Call this when a call has passed: it is decided again at `ends_ms` of its standing, if it has one. */
+  watchEnd(call: CallInFlight): void {
+    if (call.standing?.ends_ms == null) return
+    this.#ending.add(call)
+    this.#waitForEnd(call.standing.ends_ms)
+  }
+
+  /** The clock may be corrected, so a wait is short. */
+  #waitForEnd(ends_ms: number): void {
+    if (ends_ms >= this.#nextEnd_ms) return
+    clearTimeout(this.#nextEnd)
+    this.#nextEnd_ms = ends_ms
+    const left_ms = Math.max(ends_ms - this.#parts.nowMs(), END_WAIT_MIN_MS)
+    this.#nextEnd = setTimeout(() => this.#lookForEnds(), Math.min(left_ms, END_WAIT_MAX_MS))
+  }
+
+  #lookForEnds(): void {
+    this.#nextEnd_ms = Number.POSITIVE_INFINITY
+    const now_ms = this.#parts.nowMs()
+    let next_ms = Number.POSITIVE_INFINITY
+    for (const call of this.#ending) {
+      const ends_ms = call.standing?.ends_ms ?? null
+      if (ends_ms === null || ends_ms <= now_ms || !this.#parts.inFlight.holds(call)) {
+        this.#ending.delete(call)
+        if (ends_ms !== null && ends_ms <= now_ms) this.add(call)
+      } else next_ms = Math.min(next_ms, ends_ms)
+    }
+    if (this.#ending.size > 0) this.#waitForEnd(next_ms)
   }
 
   #begin(changes = 1): void {
@@ -107,8 +145,8 @@ export class ReviewQueue {
     const review = async (call: CallInFlight): Promise<void> => {
       try {
         const denial = await call.standing?.review()
-        if (!denial) return
-        if (call.is_tunnel === true) tunnels.push({ tunnel: call, denial })
+        if (!denial) this.watchEnd(call)
+        else if (call.is_tunnel === true) tunnels.push({ tunnel: call, denial })
         else call.cut({ reason: 'not_admitted', denial })
       } catch (error) {
         if (!this.#parts.inFlight.holds(call)) return

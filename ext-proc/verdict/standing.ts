@@ -4,6 +4,8 @@ import type { Denial } from './denial.ts'
 export interface Standing {
   /** SHA-256 of its key. */
   readonly key_hash: string
-  /** Admission alone, by the state of now: null if it would still be admitted. Time alone changes nothing. */
+  /** When it has to be decided again in any case: its scope ends then, and running calls with it. Each review may change it. */
+  readonly ends_ms?: number | null
+  /** Admission alone, by the state of now: null if it would still be admitted. Otherwise, time alone changes nothing. */
   readonly review: () => Promise<Denial | null>
 }

@@ -149,3 +149,50 @@ test('an intercepted tunnel, and the calls in it, end with their key', async () 
   await closed
   assert.match(text, /^HTTP\/1.1 503 [^]*invalid_api_key/)
 })
+
+const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
+
+test('at the end of a scope with end_streams its calls end; those of another scope, and of one that lets them, run on', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const key = access.agent.api_key
+  const change = (members: object) =>
+    operator.send('PATCH', `/admin/scopes/${access.scope_id}`, members)
+  const open = await openBoth(access, key)
+  const expires_at = soon(1_500)
+  await change({ expires_at, end_streams: true })
+  await assertEnded(open, 'permission_denied')
+  assert.ok(Date.now() >= Date.parse(expires_at) - 50, 'not before its end')
+  const ask = () => fetch(`${stack.proxyUrl}/${access.base_url}/hello`, { headers: access.headers })
+  const sent = api.mark()
+  const refused = await ask()
+  const { error, details } = (await refused.json()) as { error: string; details: any }
+  assert.deepEqual([refused.status, error], [403, 'permission_denied'])
+  assert.deepEqual(
+    [details.reason, details.expires_at, details.agent_scopes],
+    ['scope_expired', expires_at, [details.scope]],
+  )
+  assert.equal(sent().length, 0)
+  // An entry is explained by the scopes of its own time.
+  const question = {
+    agent_id: access.agent.agent_id,
+    method: 'GET',
+    url: `${access.base_url}/hello`,
+  }
+  const explain = (at?: string) => operator.send('POST', '/admin/explain', { ...question, at })
+  assert.equal((await explain()).details.reason, 'scope_expired')
+  assert.equal(
+    (await explain(new Date(Date.parse(expires_at) - 1).toISOString())).answer,
+    'allowed',
+  )
+
+  await change({ expires_at: null, end_streams: false, not_before: soon(60_000) })
+  const early = (await (await ask()).json()) as { details: { reason: string } }
+  assert.equal(early.details.reason, 'scope_not_yet')
+  await change({ not_before: null, expires_at: soon(1_500) })
+  const outlives = await openBoth(access, key)
+  await until('the scope has ended', async () => (await ask()).status === 403)
+  assert.ok(outlives.stream.isOpen() && outlives.waiting.isOpen())
+  // Any change of the end is a decision about what runs.
+  await change({ expires_at: soon(-1_000) })
+  await assertEnded(outlives, 'permission_denied')
+})

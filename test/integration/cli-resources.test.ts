@@ -132,6 +132,27 @@ describe('list and show', () => {
     })
   }
 
+  test('agw scopes --expiring lists the scopes that end within that time', async () => {
+    const { scope_id } = made['scopes']
+    const endsIn = async (ms: number | null): Promise<void> => {
+      const expires_at = ms === null ? null : new Date(Date.now() + ms).toISOString()
+      const { status } = await admin.call('PATCH', `/admin/scopes/${scope_id}`, {
+        body: { expires_at },
+      })
+      assert.equal(status, 200)
+    }
+    const found = async (expiring: number): Promise<string[]> => {
+      const { out } = await list('scopes', { expiring, output: 'json' })
+      return (JSON.parse(out) as { scope_id: string }[]).map((scope) => scope.scope_id)
+    }
+    await endsIn(3_600_000)
+    assert.deepEqual([await found(7_200_000), await found(60_000)], [[scope_id], []])
+    await endsIn(-1_000)
+    assert.deepEqual(await found(7_200_000), [], 'it has ended')
+    await endsIn(null)
+    assert.deepEqual(await found(7_200_000), [])
+  })
+
   test('an agent that a newer version has stored is named, and no dump is made without it', async () => {
     const hash = REDIS_KEYS.agents('org_default')
     const { agent_id, agent_name } = made['agents'] as { agent_id: string; agent_name: string }

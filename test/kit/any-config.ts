@@ -69,6 +69,9 @@ const settings = fc.record(
     priority: fc.constantFrom(0, 99, 100, 1000),
     max_body_bytes: fc.constantFrom(null, 0, 1000),
     allow_batches: fc.boolean(),
+    not_before: fc.constantFrom(null, '2030-01-01T00:00:00Z', '2030-01-01T00:00:00+02:00'),
+    expires_at: fc.constantFrom(null, '2031-01-01T00:00:00.5Z'),
+    end_streams: fc.boolean(),
     mcp_tools: fc.record({ allow: some(name), deny: some(name) }, { requiredKeys: [] }),
     injection_detection: fc.record(
       {

@@ -40,7 +40,7 @@ export function openCalls(): {
       begin: (received) => beginRecord(received, 'edge-1', () => 0),
       afterPause: () => null,
       decide: (received, io, record) => decideCall({ ...services, pool }, received, io, record),
-      reviews: { generation: 0, add: () => undefined },
+      reviews: { generation: 0, add: () => undefined, watchEnd: () => undefined },
       watchOf: () => ({ begin: () => null }),
       whyUnavailable: () => null,
       is_strict: false,

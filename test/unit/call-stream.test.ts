@@ -77,6 +77,7 @@ class Call {
     generation: 0,
     added: [] as unknown[],
     add: (call: unknown): void => void this.reviews.added.push(call),
+    watchEnd: (): void => undefined,
   }
   readonly stream: CallStream
 

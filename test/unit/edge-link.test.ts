@@ -80,6 +80,7 @@ function anEdge(t: TestContext, channel: FakeControlChannel) {
     },
     reconnected: () => void state.reconnected++,
     nowMs: () => channel.now_ms,
+    clock: { learn: () => undefined },
     log: { warn: (_data, message) => void warnings.push(message) },
   })
   t.after(() => link.stop())
@@ -602,6 +603,7 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
         },
         reconnected: () => undefined,
         nowMs: () => channel.now_ms,
+        clock: { learn: () => undefined },
         log: { warn: () => undefined },
       })
       channel.onAcknowledged = (acknowledged) => {

@@ -61,7 +61,6 @@ const trial = (scopes: readonly Scope[], from_ms = 0) =>
   tryOnHistory({ redis, nowMs: () => performance.now() }, ORG, POLICY, scopes, {
     from_ms,
     to_ms: null,
-    now_ms: NOW,
   })
 
 test('a trial counts the refused calls that would pass, by method and path, and no others', async () => {

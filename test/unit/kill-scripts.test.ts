@@ -571,13 +571,17 @@ test('one process sends the beacon, with the epoch of the store; another takes o
 })
 
 test('a beat says that an edge is there, finds the epoch, and forgets edges that were silent for long', async () => {
-  const beat = (edge_id: string, record: string): Promise<unknown> =>
-    runScript(
+  const beat = async (edge_id: string, record: string): Promise<string> => {
+    const [epoch, store_ms] = (await runScript(
       redis,
       'beat',
       [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
       [edge_id, record, 60_000],
-    )
+    )) as [string, string]
+    const [seconds, micros] = (await redis.time()).map(Number)
+    assert.ok(Number(store_ms) <= (seconds ?? 0) * 1000 + (micros ?? 0) / 1000 + 1, store_ms)
+    return epoch
+  }
   assert.equal(await beat('a', '{}'), '0')
   await redis.set(REDIS_KEYS.epoch, '41')
   await redis.hset(REDIS_KEYS.edges, 'long ago', '{}', 'late', '{}')

@@ -12,8 +12,10 @@ function aQueue(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const inFlight = new CallsInFlight()
   const warnings: string[] = []
+  const clock = { now_ms: 0 }
   const queue = new ReviewQueue({
     inFlight,
+    nowMs: () => clock.now_ms,
     log: { warn: (_data, message) => void warnings.push(message) },
   })
   const log: string[] = []
@@ -44,13 +46,14 @@ function aQueue(t: TestContext) {
   }
   const pass = async (ms: number): Promise<void> => {
     for (let passed_ms = 0; passed_ms < ms; passed_ms += 10) {
+      clock.now_ms += 10
       t.mock.timers.tick(10)
       for (let i = 0; i < 5; i++) await turn()
     }
   }
   /** What happened since the last call of this. */
   const happened = (): string[] => log.splice(0)
-  return { queue, inFlight, verdicts, add, pass, happened, warnings }
+  return { queue, inFlight, clock, verdicts, add, pass, happened, warnings }
 }
 
 test('a change reviews the calls that depend on it, and no others', async (t) => {
@@ -152,4 +155,45 @@ test('a review is done in slices, and waits while a kill cuts its calls', async 
   for (let i = 0; i < 20; i++) await turn()
   assert.equal(inFlight.isCutting, false)
   assert.ok(happened().length > 0)
+})
+
+test('calls whose scope ends are decided again then, and may have a new end', async (t) => {
+  const { queue, inFlight, clock, verdicts, add, pass, happened } = aQueue(t)
+  /** A review that admits the call sets the next end. */
+  const ending = (name: string, ...ends: number[]) => {
+    const call = add(name)
+    const standing = {
+      key_hash: '',
+      ends_ms: ends.shift() ?? null,
+      review: async () => {
+        const denial = (await call.standing?.review()) ?? null
+        if (denial === null) standing.ends_ms = ends.shift() ?? null
+        return denial
+      },
+    }
+    const own: CallInFlight = { ...call, standing }
+    inFlight.remove(call)
+    inFlight.add(own)
+    queue.watchEnd(own)
+    return own
+  }
+  ending('late', 5_000)
+  ending('first', 2_500)
+  const gone = ending('gone', 3_000)
+  queue.watchEnd(add('open'))
+  ending('renewed', 2_500, 4_000)
+  for (const name of ['first', 'late', 'gone']) verdicts.set(name, DENIAL)
+  await pass(2_490)
+  assert.deepEqual(happened(), [])
+  inFlight.remove(gone)
+  await pass(200)
+  assert.deepEqual(happened(), ['first', 'renewed', 'cut first not_admitted'])
+  await pass(1_500)
+  assert.deepEqual(happened(), ['renewed'])
+  // The clock is corrected: what was a second ago is to come.
+  clock.now_ms -= 1_000
+  await pass(1_900)
+  assert.deepEqual(happened(), [])
+  await pass(500)
+  assert.deepEqual(happened(), ['late', 'cut late not_admitted'])
 })

@@ -4,7 +4,14 @@ import type { Problem } from '../api.ts'
 import type { ScopeSettings } from '../api-types.ts'
 import { FormIssues, issuesOf } from '../issues-of.ts'
 import { linkTo } from '../place.ts'
-import { anomalyWords, injectionWords, limitWords, rateWords, toolWords } from '../scope-words.ts'
+import {
+  anomalyWords,
+  injectionWords,
+  limitWords,
+  rateWords,
+  timeWords,
+  toolWords,
+} from '../scope-words.ts'
 import { TextField } from './fields.tsx'
 import { FoldedSection } from './folded-section.tsx'
 import { ProblemNotice } from './notices.tsx'
@@ -14,6 +21,7 @@ import {
   InjectionFields,
   LimitFields,
   RateFields,
+  TimeFields,
   ToolFields,
 } from './scope-fields.tsx'
 import { ScopeTester, type Tried } from './scope-tester.tsx'
@@ -81,6 +89,8 @@ const LIMIT_MEMBERS = [
   '/allow_batches',
 ]
 
+const TIME_MEMBERS = ['/not_before', '/expires_at', '/end_streams']
+
 function ScopeFields({
   agent_id,
   settings,
@@ -140,6 +150,9 @@ function ScopeFields({
             </a>
           </p>
         )}
+      </FoldedSection>
+      <FoldedSection title="Begin and end" words={timeWords(settings)} members={TIME_MEMBERS}>
+        <TimeFields settings={settings} onSettings={onSettings} />
       </FoldedSection>
       <FoldedSection
         title="Priority, size and batches"

@@ -1,5 +1,5 @@
 import type { Injection, ScopeSettings } from '../api-types.ts'
-import { CheckField, ChoiceField, TextField } from './fields.tsx'
+import { CheckField, ChoiceField, localOf, TextField, utcOf } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
 type Tools = ScopeSettings['mcp_tools']
@@ -225,6 +225,41 @@ export const LimitFields = ({
       hint="Calls within a batch that can be read must be allowed by the rules in any case."
       value={settings.allow_batches}
       onValue={(allow_batches) => onSettings({ ...settings, allow_batches })}
+    />
+  </>
+)
+
+export const TimeFields = ({
+  settings,
+  onSettings,
+}: {
+  settings: ScopeSettings
+  onSettings: (settings: ScopeSettings) => void
+}) => (
+  <>
+    <TextField
+      label="Begins"
+      member="/not_before"
+      type="datetime-local"
+      step={1}
+      hint="Your local time. Leave empty for at once."
+      value={localOf(settings.not_before ?? undefined)}
+      onValue={(text) => onSettings({ ...settings, not_before: utcOf(text) ?? null })}
+    />
+    <TextField
+      label="Ends"
+      member="/expires_at"
+      type="datetime-local"
+      step={1}
+      hint="Your local time. Leave empty for never."
+      value={localOf(settings.expires_at ?? undefined)}
+      onValue={(text) => onSettings({ ...settings, expires_at: utcOf(text) ?? null })}
+    />
+    <CheckField
+      label="End running calls too"
+      hint="Otherwise, a call that began before the end may run on."
+      value={settings.end_streams}
+      onValue={(end_streams) => onSettings({ ...settings, end_streams })}
     />
   </>
 )

@@ -108,6 +108,10 @@ function decided({ answer, error, details, scope, rule }: Explanation, tried: Tr
       return 'Refused: no rule has this path.'
     case 'method_not_allowed':
       return 'Refused: a rule has this path, but not this method.'
+    case 'scope_expired':
+      return `Refused: the scope ${String(details['scope'])} has ended.`
+    case 'scope_not_yet':
+      return `Refused: the scope ${String(details['scope'])} is not in force yet.`
     default:
       return `Refused: ${error}.`
   }

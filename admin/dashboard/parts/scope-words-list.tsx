@@ -5,6 +5,7 @@ import {
   limitWords,
   rateWords,
   ruleWords,
+  timeWords,
   toolWords,
 } from '../scope-words.ts'
 
@@ -23,5 +24,6 @@ export const ScopeWordsList = ({ settings }: { settings: ScopeSettings }) => (
     <p>{injectionWords(settings.injection_detection)}</p>
     <p>{anomalyWords(settings.anomaly_detection)}</p>
     <p>{limitWords(settings)}</p>
+    <p>{timeWords(settings)}</p>
   </section>
 )
