@@ -130,7 +130,12 @@ export async function startProduct(
   { custom_patterns = [], env = {} }: ProductOptions = {},
 ): Promise<Product> {
   const folder = tempFolder('whole')
-  const [port, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
+  const [port, api, echo, forward] = await Promise.all([
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+  ])
   const child = spawn(process.execPath, [join(root, 'dist', 'cli', 'bin.js'), 'start'], {
     cwd: folder,
     env: {
@@ -138,9 +143,8 @@ export async function startProduct(
       AGW_PROXY_PORT: String(port),
       AGW_API_PORT: String(api),
       AGW_ECHO_PORT: String(echo),
-      AGW_FORWARD_PORT: 'off',
+      AGW_FORWARD_PORT: String(forward),
       AGW_DATA_DIR: folder,
-      AGW_EXT_PROC_WORKERS: '1',
       AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       ...env,
     },

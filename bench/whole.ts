@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { fromRoot } from '../core/root.ts'
+import { readSettings } from '../core/settings.ts'
 import { type Budget, exceededBudget } from './exceeded-budget.ts'
 import { type CpuSample, measureCpu, medianOf, type Plan } from './measure-cpu.ts'
 import { GET_ALL_ON, GET_UNCHECKED, POST_ALL_ON, POST_UNCHECKED } from './rows.ts'
@@ -47,6 +49,7 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
   try {
     const beside = values.beside === undefined ? undefined : resolve(values.beside)
     subjects = await startSubjects(upstream_port, rows, { beside, threads: values.threads })
+    print(settingsShown())
     for (const row of rows) {
       const calls = Math.ceil(Number(values.calls) / (row.one_in ?? 1))
       const plan = { load, rounds: Number(values.rounds), calls }
@@ -60,6 +63,20 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
     for (const { stop } of subjects) await stop()
     stopLoad()
   }
+}
+
+/** What the product runs with: its defaults, which follow from the machine. */
+function settingsShown(): string {
+  const read = readSettings({})
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  const shown = {
+    AGW_EXT_PROC_WORKERS: read.settings.extProcWorkers,
+    AGW_ENVOY_CONCURRENCY: read.settings.envoyConcurrency,
+    cores: availableParallelism(),
+  }
+  return `default settings: ${Object.entries(shown)
+    .map((pair) => pair.join(' '))
+    .join(', ')}; Node.js ${process.versions.node}`
 }
 
 function report(

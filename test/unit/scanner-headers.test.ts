@@ -139,7 +139,6 @@ test('a header counts for a whitelist on the whole request, also when it is know
   }
 })
 
-/** bench/header-alarms.ts counts three times as many, at each sensitivity. */
 const COUNT = repetitions(1000)
 
 type Headers = readonly (readonly [string, string])[]
