@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { endWithParent } from './end-with-parent.ts'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import { frameReader, writeFrame } from './frames.ts'
 import type { Numbered } from './scan-process.ts'
@@ -6,8 +7,9 @@ import type { Numbered } from './scan-process.ts'
 /** Larger than any body that Envoy accepts. */
 const JOB_LIMIT_BYTES = 1 << 30
 
-/** The side of the scan process: answers each job until the process that sends them is gone. */
+/** The side of the scan process: answers each job until the process that sends them has ended. */
 export function answerJobs(answer: (job: ScanJob) => ScanReply): void {
+  endWithParent(Number(process.argv[2]))
   const channel = new Socket({ fd: 3 })
   channel.on(
     'data',

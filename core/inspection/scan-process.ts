@@ -49,7 +49,7 @@ export class ScanProcess {
       url === undefined
         ? fromRoot('dist', 'core', 'inspection', 'scan-worker.js')
         : fileURLToPath(url)
-    const args = [`--max-old-space-size=${heap_mb}`, program]
+    const args = [`--max-old-space-size=${heap_mb}`, program, String(process.pid)]
     const child = spawn(process.execPath, args, {
       detached: true,
       env: BARE_ENVIRONMENT,

@@ -6,11 +6,17 @@ import { test } from 'node:test'
 import { processStat } from '../../core/process-stat.ts'
 import { until } from '../kit/until.ts'
 
-/** A process with a pool, and its scan process. */
-async function startPool(): Promise<{ readonly owner: ChildProcess; readonly pid: number }> {
-  const module = new URL('../../core/inspection/scan-pool.js', import.meta.url).href
-  const code = `import { openScanPool } from '${module}'
-    await openScanPool({ workers: 1, queue_limit: 1 }).warm()
+const urlOf = (file: string): string => new URL(`../../${file}`, import.meta.url).href
+
+/** A process with a pool, and its scan process. @param more what it does with `pool` */
+async function startPool(
+  more = '',
+): Promise<{ readonly owner: ChildProcess; readonly pid: number }> {
+  const code = `import { openScanPool } from '${urlOf('core/inspection/scan-pool.js')}'
+    const worker_url = new URL('${urlOf('test/kit/failing-worker.js')}')
+    const pool = openScanPool({ workers: 1, queue_limit: 1${more === '' ? '' : ', worker_url'} })
+    await pool.warm()
+    ${more}
     setInterval(() => undefined, 1_000)
     process.stdout.write('ready')`
   const owner = spawn(process.execPath, ['--input-type=module', '-e', code], {
@@ -50,6 +56,16 @@ test('it outlives the signals of a service manager, and ends when its owner is k
   owner.kill('SIGCONT')
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(existsSync(`/proc/${pid}`), true)
+  owner.kill('SIGKILL')
+  await until('the scan process has ended', () => processStat(pid) === null)
+})
+
+test('it ends with its owner while a job is stuck in native code', { skip }, async () => {
+  const { owner, pid } = await startPool(`
+    const { QUESTIONS } = await import('${urlOf('test/kit/scan-fixture.js')}')
+    void pool.readBody(Buffer.from('hang'.padEnd(40_000)), QUESTIONS, null)`)
+  const before_us = processStat(pid)?.cpu_us ?? 0
+  await until('it is busy', () => (processStat(pid)?.cpu_us ?? 0) > before_us + 300_000)
   owner.kill('SIGKILL')
   await until('the scan process has ended', () => processStat(pid) === null)
 })
