@@ -226,7 +226,10 @@ export function fillTo(
 ): string {
   const unit_bytes = Math.max(1, Buffer.byteLength(unit))
   const left =
-    bytes - Buffer.byteLength(head) - Buffer.byteLength(tail) - (turn % (bytes / 16)) * unit_bytes
+    bytes -
+    Buffer.byteLength(head) -
+    Buffer.byteLength(tail) -
+    Math.floor(turn % (bytes / 16)) * unit_bytes
   const whole = every === 0 ? unit : unit.repeat(every) + last
   const size = Buffer.byteLength(whole)
   if (left <= 0) return (head + tail).slice(0, bytes)

@@ -46,18 +46,45 @@ import { aScope, anAgent, anIntegration } from '../../test/unit/policy-kit.ts'
 /** What is run with a text that somebody else has made. */
 export interface Subject {
   readonly name: string
-  /** Of the text, where the product has one, else what Envoy lets through. */
+  /** Of all that is read, where the product has a limit, else what Envoy lets through. */
   readonly limit_bytes: number
-  /** @param text as the product gets it @returns what is measured */
-  readonly prepare: (text: string) => () => unknown
+  /** @param text for the places that somebody else fills */
+  readonly prepare: (text: string) => Prepared
 }
+
+export interface Prepared {
+  /** Of all that is read. */
+  readonly bytes: number
+  readonly run: () => unknown
+}
+
+type Input = string | Buffer | readonly Header[]
+
+const sizeOf = (input: Input): number =>
+  typeof input === 'string' || Buffer.isBuffer(input)
+    ? Buffer.byteLength(input)
+    : input.reduce((sum, { name, value }) => sum + name.length + value.length, 0)
+
+const subject = <Read extends Input>(
+  name: string,
+  limit_bytes: number,
+  make: (text: string) => Read,
+  run: (input: Read) => unknown,
+): Subject => ({
+  name,
+  limit_bytes,
+  prepare: (text) => {
+    const input = make(text)
+    return { bytes: sizeOf(input), run: () => run(input) }
+  },
+})
 
 /** Of all headers of a message together, by default. */
 const HEADERS_BYTES = 60 * 1024
 /** A little less than the limit, for what stands before it. */
 const PATH_BYTES = 16_000
-/** The cost per byte is the same from here on. */
-const BODY_BYTES = 65_536
+/** `AGW_MAX_BODY_BYTES`, by default; also of an event, and of a response that is read as a whole. */
+const BODY_BYTES = 8 << 20
 
 /** As long as the text is in bytes, or a little less. */
 const encoded = (text: string): string => {
@@ -86,44 +113,42 @@ const scopes = compileScopes(
 )
 
 /** All steps of admission, for an agent that may call everything below the base URL. */
-const admitCall = (headers: readonly Header[]): (() => unknown) => {
+function admitCall(headers: readonly Header[]): unknown {
   const { method, path, upgrade } = readHead(headers)
-  return () =>
-    admit({
-      request: {
-        method,
-        target: parseTarget(path),
-        headers,
-        upgrade,
-        named_agents: [],
-        installation: 'here',
-      },
-      now_ms: 0,
-      caller: { kind: 'assumed' },
-      integrations: table,
-      agent: { agent: anAgent(), killed_at: null, scopes },
-    })
+  return admit({
+    request: {
+      method,
+      target: parseTarget(path),
+      headers,
+      upgrade,
+      named_agents: [],
+      installation: 'here',
+    },
+    now_ms: 0,
+    caller: { kind: 'assumed' },
+    integrations: table,
+    agent: { agent: anAgent(), killed_at: null, scopes },
+  })
 }
 
-const called = (path: string, more: readonly Header[] = [], method = 'POST'): (() => unknown) =>
-  admitCall([
-    { name: ':method', value: method },
-    { name: ':path', value: path },
-    { name: ':authority', value: 'gateway.example.com' },
-    { name: 'content-type', value: 'application/json' },
-    ...more,
-  ])
+const called = (
+  path: string,
+  more: readonly Header[] = [],
+  method = 'POST',
+): readonly Header[] => [
+  { name: ':method', value: method },
+  { name: ':path', value: path },
+  { name: ':authority', value: 'gateway.example.com' },
+  { name: 'content-type', value: 'application/json' },
+  ...more,
+]
 
 const URL_CALLED = '/https://api.example.com/v1/models/a'
 const admission = (
   name: string,
   limit_bytes: number,
-  prepare: (text: string) => () => unknown,
-): Subject => ({
-  name: `admission: ${name}`,
-  limit_bytes,
-  prepare,
-})
+  make: (text: string) => readonly Header[],
+): Subject => subject(`admission: ${name}`, limit_bytes, make, admitCall)
 const inHeader = (name: string): Subject =>
   admission(name, HEADERS_BYTES, (text) => called(URL_CALLED, [{ name, value: header(text) }]))
 
@@ -158,83 +183,76 @@ const ADMISSION: readonly Subject[] = [
   ),
 ]
 
-const keyOf = (authorization: string, query: string | null): (() => unknown) => {
-  const headers = [
-    { name: 'authorization', value: authorization },
-    { name: 'x-api-key', value: authorization },
-  ]
-  return () => readKey(headers, query, placesWithKeys(headers, query))
-}
+const readKeyOf =
+  (query: string | null) =>
+  (headers: readonly Header[]): unknown =>
+    readKey(headers, query, placesWithKeys(headers, query))
+const withKey = (authorization: string): readonly Header[] => [
+  { name: 'authorization', value: authorization },
+  { name: 'x-api-key', value: authorization },
+]
 const CALLER: readonly Subject[] = [
-  {
-    name: 'key: authorization',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => keyOf(header(text), null),
-  },
-  {
-    name: 'key: bearer',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => keyOf(`Bearer agw_live_${header(text)}`, null),
-  },
-  {
-    name: 'key: basic',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => keyOf(`Basic ${Buffer.from(text).toString('base64')}`, null),
-  },
-  { name: 'key: query', limit_bytes: HEADERS_BYTES, prepare: (text) => keyOf('', header(text)) },
-  {
-    name: 'head',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () =>
-      readHead(
-        ['content-type', 'content-encoding', 'x-agw-agent-id', 'content-length'].map((name) => ({
-          name,
-          value: header(text),
-        })),
+  subject('key: authorization', HEADERS_BYTES, (text) => withKey(header(text)), readKeyOf(null)),
+  subject(
+    'key: bearer',
+    HEADERS_BYTES,
+    (text) => withKey(`Bearer agw_live_${header(text)}`),
+    readKeyOf(null),
+  ),
+  subject(
+    'key: basic',
+    HEADERS_BYTES,
+    (text) => withKey(`Basic ${Buffer.from(text).toString('base64')}`),
+    readKeyOf(null),
+  ),
+  subject('key: query', HEADERS_BYTES, header, (query) => readKeyOf(query)(withKey(''))),
+  subject(
+    'head',
+    HEADERS_BYTES,
+    (text) =>
+      ['content-type', 'content-encoding', 'x-agw-agent-id', 'content-length'].map((name) => ({
+        name,
+        value: header(text),
+      })),
+    readHead,
+  ),
+  subject(
+    'MCP headers',
+    HEADERS_BYTES,
+    (text) =>
+      [':method', 'accept', 'content-type', 'mcp-name', 'mcp_method', 'mcp-param-a'].map(
+        (name) => ({ name, value: header(text) }),
       ),
-  },
-  {
-    name: 'MCP headers',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () =>
-      readMcpHeaders(
-        [':method', 'accept', 'content-type', 'mcp-name', 'mcp_method', 'mcp-param-a'].map(
-          (name) => ({ name, value: header(text) }),
-        ),
-      ),
-  },
-  {
-    name: 'charset',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () => namesOtherCharset(header(text)),
-  },
-  {
-    name: 'content type',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () => {
-      const there = scopes.by_integration.get('int_0')
-      return there !== undefined && mayBodyOverride(there, aScope(), header(text), false, false)
-    },
-  },
-  {
-    name: 'authority of a tunnel',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () => readAuthority([{ name: ':authority', value: header(text) }], null),
-  },
-  {
-    name: 'key of a tunnel',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () =>
-      proxyCredentials([
-        { name: 'proxy-authorization', value: `Basic ${Buffer.from(text).toString('base64')}` },
-      ]),
-  },
-  {
-    name: 'endpoint in the log',
-    limit_bytes: PATH_BYTES,
-    prepare: (text) => () =>
-      describeEndpoint({ origin: 'https://api.example.com', raw_path: `/${latin1(text)}` }),
-  },
+    readMcpHeaders,
+  ),
+  subject('charset', HEADERS_BYTES, header, namesOtherCharset),
+  subject('content type', HEADERS_BYTES, header, (content_type) => {
+    const there = scopes.by_integration.get('int_0')
+    return there !== undefined && mayBodyOverride(there, aScope(), content_type, false, false)
+  }),
+  subject(
+    'authority of a tunnel',
+    HEADERS_BYTES,
+    (text) => [{ name: ':authority', value: header(text) }],
+    (headers) => readAuthority(headers, null),
+  ),
+  subject(
+    'key of a tunnel',
+    HEADERS_BYTES,
+    (text) => [
+      {
+        name: 'proxy-authorization',
+        value: `Basic ${Buffer.from(text).toString('base64')}`,
+      },
+    ],
+    proxyCredentials,
+  ),
+  subject(
+    'endpoint in the log',
+    PATH_BYTES,
+    (text) => `/${latin1(text)}`,
+    (raw_path) => describeEndpoint({ origin: 'https://api.example.com', raw_path }),
+  ),
 ]
 
 const QUESTIONS: BodyQuestions = {
@@ -247,14 +265,13 @@ const QUESTIONS: BodyQuestions = {
   json_rpc: { headers: null },
   scan: null,
 }
-const body = (name: string, content_type: string, frame: (text: string) => string): Subject => ({
-  name: `body: ${name}`,
-  limit_bytes: BODY_BYTES,
-  prepare: (text) => {
-    const bytes = Buffer.from(frame(text))
-    return () => readBody(bytes, { ...QUESTIONS, content_type }, null, new SearchBudget())
-  },
-})
+const body = (name: string, content_type: string, frame: (text: string) => string): Subject =>
+  subject(
+    `body: ${name}`,
+    BODY_BYTES,
+    (text) => Buffer.from(frame(text)),
+    (bytes) => readBody(bytes, { ...QUESTIONS, content_type }, null, new SearchBudget()),
+  )
 const { tools } = mergeSettings([
   aScope({ mcp_tools: { allow: ['search*', '*a*b*'], deny: ['delete_*', '*x*y*'] } }),
 ])
@@ -300,44 +317,27 @@ const BODIES: readonly Subject[] = [
 ]
 
 const TOOLS: readonly Subject[] = [
-  {
-    name: 'tool name',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => () => checkMcpTool(tools, text),
-  },
-  { name: 'tool method', limit_bytes: BODY_BYTES, prepare: (text) => () => foldMethod(text) },
-  {
-    name: 'tool glob',
-    limit_bytes: 256,
-    prepare: (text) => {
-      const glob = compileToolGlob(text)
-      return () => matchesToolGlob(glob, text)
-    },
-  },
-  {
-    name: 'response: tools/list',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => {
-      const bytes = Buffer.from(`{"result":{"tools":[{"name":${json(text)}},{"name":"search"}]}}`)
-      return () => filterTools(bytes, tools)
-    },
-  },
-  {
-    name: 'response: tools/list, as it is',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => {
-      const bytes = Buffer.from(`{"result":{"tools":[${text}`)
-      return () => filterTools(bytes, tools)
-    },
-  },
-  {
-    name: 'response: events with tools',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => {
-      const bytes = Buffer.from(`data: {"result":{"tools":[{"name":${json(text)}}]}}\n\n${text}`)
-      return () => new EventFilter(tools).push(bytes, true)
-    },
-  },
+  subject('tool name', BODY_BYTES, String, (name) => checkMcpTool(tools, name)),
+  subject('tool method', BODY_BYTES, String, foldMethod),
+  subject('tool glob', 256, String, (glob) => matchesToolGlob(compileToolGlob(glob), glob)),
+  subject(
+    'response: tools/list',
+    BODY_BYTES,
+    (text) => Buffer.from(`{"result":{"tools":[{"name":${json(text)}},{"name":"search"}]}}`),
+    (bytes) => filterTools(bytes, tools),
+  ),
+  subject(
+    'response: tools/list, as it is',
+    BODY_BYTES,
+    (text) => Buffer.from(`{"result":{"tools":[${text}`),
+    (bytes) => filterTools(bytes, tools),
+  ),
+  subject(
+    'response: events with tools',
+    BODY_BYTES,
+    (text) => Buffer.from(`data: {"result":{"tools":[{"name":${json(text)}}]}}\n\n${text}`),
+    (bytes) => new EventFilter(tools).push(bytes, true),
+  ),
 ]
 
 const target = parseTarget(URL_CALLED)
@@ -364,17 +364,16 @@ const answered = (
   frame: (text: string) => string = String,
   where = place,
   label = name,
-): Subject => ({
-  name: `response: ${label}`,
-  limit_bytes: HEADERS_BYTES,
-  prepare: (text) => {
-    const headers = [
+): Subject =>
+  subject(
+    `response: ${label}`,
+    HEADERS_BYTES,
+    (text) => [
       { name: ':status', value: '200' },
       { name, value: header(frame(text)) },
-    ]
-    return () => judgeHeaders(headers, where)
-  },
-})
+    ],
+    (headers) => judgeHeaders(headers, where),
+  )
 const RESPONSES: readonly Subject[] = [
   ...['location', 'content-location', 'link', 'refresh', 'www-authenticate', 'set-cookie'].map(
     (name) => answered(name),
@@ -396,30 +395,32 @@ const RESPONSES: readonly Subject[] = [
     place,
     'set-cookie, attributes',
   ),
-  {
-    name: 'response: host of the gateway',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => {
-      const named = {
+  subject(
+    'response: host of the gateway',
+    HEADERS_BYTES,
+    (text) => [{ name: header(text), value: header(text) }],
+    ([named]) =>
+      judgeHeaders([{ name: 'location', value: 'https://other.example.com/' }], {
         ...place,
-        called: { ...place.called, authority: header(text), forwarded_host: header(text) },
-      }
-      return () => judgeHeaders([{ name: 'location', value: 'https://other.example.com/' }], named)
-    },
-  },
-  {
-    name: 'response: echoed secret',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () => redactHeaders([{ name: 'x', value: header(text) }], SECRET),
-  },
-  {
-    name: 'response: endpoint event',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => {
-      const bytes = Buffer.from(`event: endpoint\n${text}\ndata: /x\n\n`)
-      return () => new EndpointFilter(place).push(bytes, true)
-    },
-  },
+        called: {
+          ...place.called,
+          authority: named?.name ?? '',
+          forwarded_host: named?.value ?? '',
+        },
+      }),
+  ),
+  subject(
+    'response: echoed secret',
+    HEADERS_BYTES,
+    (text) => [{ name: 'x', value: header(text) }],
+    (headers) => redactHeaders(headers, SECRET),
+  ),
+  subject(
+    'response: endpoint event',
+    BODY_BYTES,
+    (text) => Buffer.from(`event: endpoint\n${text}\ndata: /x\n\n`),
+    (bytes) => new EndpointFilter(place).push(bytes, true),
+  ),
 ]
 const SECRET = echoForms(new Secret('sk-abc%25 aaaa'), [new Secret('sk-abc/25+aaaaaa')]) ?? /(?!)/g
 
@@ -435,23 +436,23 @@ const scan = (
   name: string,
   content_type: string | null,
   frame: (text: string) => string = String,
-): Subject => ({
-  name: `scan: ${name}`,
-  limit_bytes: BODY_BYTES,
-  prepare: (text) => {
-    const input = {
-      body: Buffer.from(frame(text)),
-      content_type,
-      content_encoding: null,
-      method: 'POST',
-      base_path: '',
-      path: '/v1/chat/completions',
-      query: '',
-      headers: [],
-    }
-    return () => scanRequest(input, injection)
-  },
-})
+): Subject =>
+  subject(
+    `scan: ${name}`,
+    BODY_BYTES,
+    (text) => Buffer.from(frame(text)),
+    (bytes) => scanRequest({ ...BODILESS, body: bytes, content_type }, injection),
+  )
+const BODILESS = {
+  body: null,
+  content_type: null,
+  content_encoding: null,
+  method: 'POST',
+  base_path: '',
+  path: '/v1/chat/completions',
+  query: '',
+  headers: [],
+} as const
 const SCANS: readonly Subject[] = [
   scan('text', 'text/plain'),
   scan('JSON', 'application/json'),
@@ -461,99 +462,68 @@ const SCANS: readonly Subject[] = [
   scan('multipart', PART, (text) => `--b\r\n\r\n${text}`),
   scan('XML', 'application/xml', (text) => `<a>${text}</a>`),
   scan('no type', null),
-  {
-    name: 'scan: path, query, headers',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () =>
+  subject(
+    'scan: path, query, headers',
+    HEADERS_BYTES,
+    (text) => [':path', 'query', 'x-note', 'cookie'].map((name) => ({ name, value: text })),
+    ([path, query, ...headers]) =>
       scanRequest(
         {
-          body: null,
-          content_type: null,
-          content_encoding: null,
-          method: 'POST',
-          base_path: '',
-          path: `/${text}`,
-          query: text,
-          headers: [
-            ['x-note', text],
-            ['cookie', text],
-          ],
+          ...BODILESS,
+          path: `/${path?.value}`,
+          query: query?.value ?? '',
+          headers: headers.map(({ name, value }) => [name, value] as const),
         },
         injection,
       ),
-  },
-  {
-    name: 'scan: response',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => {
-      const bytes = Buffer.from(text)
-      return () =>
-        scanResponseBody(
-          { body: bytes, content_type: 'application/json', content_encoding: null },
-          injection,
-        )
-    },
-  },
-  { name: 'masking', limit_bytes: HEADERS_BYTES, prepare: (text) => () => maskSecrets(text) },
+  ),
+  subject('scan: response', BODY_BYTES, Buffer.from, (bytes) =>
+    scanResponseBody(
+      { body: bytes, content_type: 'application/json', content_encoding: null },
+      injection,
+    ),
+  ),
+  subject('masking', HEADERS_BYTES, String, maskSecrets),
 ]
 
 const egress = new AddressPolicy([])
 const entry = (text: string) =>
   ({ event: 'request_allowed', endpoint: text, data: { text } }) as never
 const ADMIN: readonly Subject[] = [
-  {
-    name: 'admin: base URL',
-    limit_bytes: 2_048,
-    prepare: (text) => () => parseBaseUrl(`https://api.example.com/${text}`),
-  },
-  {
-    name: 'admin: host of a base URL',
-    limit_bytes: 2_048,
-    prepare: (text) => () => parseBaseUrl(`https://${text}/v1`),
-  },
-  {
-    name: 'admin: path of a rule',
-    limit_bytes: 2_048,
-    prepare: (text) => () => parsePathPattern(`/${text}`),
-  },
-  {
-    name: 'admin: webhook URL',
-    limit_bytes: 2_048,
-    prepare: (text) => () => checkWebhookUrl(`https://${text}`, egress),
-  },
-  {
-    name: 'admin: webhook URL, hidden',
-    limit_bytes: 2_048,
-    prepare: (text) => () => [
-      hideWebhookUrl(`https://a/${text}`),
-      hideUrlParts(text, `https://a/${encoded(text).slice(0, 2_000)}`),
-    ],
-  },
-  {
-    name: 'admin: bearer token',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () => readBearer(header(text)),
-  },
-  {
-    name: 'admin: accepted encoding',
-    limit_bytes: HEADERS_BYTES,
-    prepare: (text) => () => acceptedEncoding(header(text)),
-  },
-  { name: 'admin: time', limit_bytes: 64, prepare: (text) => () => readTime(text) },
-  {
-    name: 'admin: search of the log',
-    limit_bytes: BODY_BYTES,
-    prepare: (text) => {
-      const filter = readFilter({ q: text.slice(0, 200) } as never)
-      return () => filter.ok && matchesFilter(filter.filter, entry(text), 0)
-    },
-  },
-  {
-    name: 'admin: scopes',
-    limit_bytes: 2_048,
-    prepare: (text) => () =>
-      compileScopes([aScope({ rules: [{ methods: ['*'], paths: [`/${text}`] }] })]),
-  },
+  subject(
+    'admin: base URL',
+    2_048,
+    (text) => `https://api.example.com/${text}`,
+    (url) => parseBaseUrl(url),
+  ),
+  subject('admin: host of a base URL', 2_048, (text) => `https://${text}/v1`, parseBaseUrl),
+  subject('admin: path of a rule', 2_048, (text) => `/${text}`, parsePathPattern),
+  subject(
+    'admin: webhook URL',
+    2_048,
+    (text) => `https://${text}`,
+    (url) => checkWebhookUrl(url, egress),
+  ),
+  subject('admin: webhook URL, hidden', 2_048, (text) => `https://a/${text}`, hideWebhookUrl),
+  subject(
+    'admin: webhook URL in an error',
+    2_048,
+    (text) => [{ name: text, value: `https://a/${encoded(text)}` }],
+    ([error]) => hideUrlParts(error?.name ?? '', error?.value ?? ''),
+  ),
+  subject('admin: bearer token', HEADERS_BYTES, header, readBearer),
+  subject('admin: accepted encoding', HEADERS_BYTES, header, acceptedEncoding),
+  subject('admin: time', 64, String, readTime),
+  subject('admin: search of the log', PATH_BYTES, String, (text) => {
+    const filter = readFilter({ q: text.slice(0, 200) } as never)
+    return filter.ok && matchesFilter(filter.filter, entry(text), 0)
+  }),
+  subject(
+    'admin: scopes',
+    2_048,
+    (text) => `/${text}`,
+    (path) => compileScopes([aScope({ rules: [{ methods: ['*'], paths: [path] }] })]),
+  ),
 ]
 
 export const SUBJECTS: readonly Subject[] = [

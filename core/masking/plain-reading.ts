@@ -79,8 +79,13 @@ function readSign([sign, , braced, unit, byte, control, decimal, hex, name, tag]
   if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? sign
   if (sign <= '\x7e') return sign
   // Invisible: zero width, soft hyphen, direction marks.
-  return /^\p{Cf}$/u.test(sign) ? '' : normalizeText(sign, 'NFKC')
+  if (/^\p{Cf}$/u.test(sign)) return ''
+  const plain = normalizeText(sign, 'NFKC')
+  return plain.length > COMPATIBLE_MAX ? sign : plain
 }
+
+/** Longer ones are whole words in one character, up to 18 times as long; no secret is written so. */
+const COMPATIBLE_MAX = 4
 
 const characterOf = (code: number): string => (code > 0x10_ffff ? '' : String.fromCodePoint(code))
 

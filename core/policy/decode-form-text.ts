@@ -29,10 +29,37 @@ export function decodeFormText(raw: string): string {
 }
 
 /** Perl's CGI, classic ASP and ASP.NET also decode `%u005F`. */
-export const withPlainEscapes = (raw: string): string =>
-  raw.includes('%u') || raw.includes('%U')
-    ? raw.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => escapeUtf8(Number.parseInt(hex, 16)))
-    : raw
+export function withPlainEscapes(raw: string): string {
+  if (!raw.includes('%u') && !raw.includes('%U')) return raw
+  // Four times as fast as `replace` with a function.
+  let plain = ''
+  let from = 0
+  for (let at = raw.indexOf('%'); at !== -1; at = raw.indexOf('%', at + 1)) {
+    const code = (raw.charCodeAt(at + 1) | 0x20) === 0x75 ? hexCode(raw, at + 2) : -1
+    if (code < 0) continue
+    plain += raw.slice(from, at) + escapeUtf8(code)
+    from = at + 6
+  }
+  return plain + raw.slice(from)
+}
 
-const escapeUtf8 = (code: number): string =>
-  Buffer.from(String.fromCharCode(code)).toString('hex').replace(/../g, '%$&')
+/** The value of four hexadecimal digits; -1 if they are not. */
+function hexCode(raw: string, start: number): number {
+  let code = 0
+  for (let i = start; i < start + 4; i++) {
+    const digit = hexDigit(raw.charCodeAt(i))
+    if (digit < 0) return -1
+    code = code * 16 + digit
+  }
+  return code
+}
+
+const ESCAPES = Array.from({ length: 0x100 }, (_, byte) => `%${byte.toString(16).padStart(2, '0')}`)
+
+function escapeUtf8(code: number): string {
+  if (code < 0x80) return ESCAPES[code] ?? ''
+  if (code < 0x800) return `${ESCAPES[0xc0 | (code >> 6)]}${ESCAPES[0x80 | (code & 0x3f)]}`
+  // Half a character.
+  if (code >= 0xd800 && code < 0xe000) return '%ef%bf%bd'
+  return `${ESCAPES[0xe0 | (code >> 12)]}${ESCAPES[0x80 | ((code >> 6) & 0x3f)]}${ESCAPES[0x80 | (code & 0x3f)]}`
+}

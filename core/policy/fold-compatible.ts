@@ -19,10 +19,11 @@ const LOOKED_AT: Readonly<Record<string, string>> = {
   '\u066a': '%',
 }
 
-/** Each check of a path folds its segments again; a long one is folded once. */
-const LONG_TEXT = 256
-const RECENT_MAX = 16
+/** Each check of a path folds its segments again, of which it has at most so many. */
+const RECENT_MAX = 512
+const RECENT_CHARACTERS_MAX = 1 << 18
 const recent = new Map<string, string>()
+let recent_characters = 0
 
 /**
  * The text after Unicode compatibility normalization (NFKC), without invisible characters. `．`, `․` and `﹒` become `.`, `‥`
@@ -34,8 +35,11 @@ export function foldCompatible(text: string): string {
   if (known !== undefined) return known
   const plain = text.replace(LOOKALIKE, (one) => LOOKED_AT[one] ?? one)
   const folded = normalizeText(plain, 'NFKC').replace(IGNORED, '')
-  if (text.length < LONG_TEXT) return folded
-  if (recent.size >= RECENT_MAX) recent.clear()
+  recent_characters += text.length
+  if (recent_characters > RECENT_CHARACTERS_MAX || recent.size >= RECENT_MAX) {
+    recent.clear()
+    recent_characters = text.length
+  }
   recent.set(text, folded)
   return folded
 }

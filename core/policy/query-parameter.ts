@@ -62,7 +62,13 @@ export function replaceQueryParameter(
   return kept === null || kept === '' ? ours : `${kept}&${ours}`
 }
 
-const isNamed = (pair: string, name: string): boolean => namesOf(pair).includes(name)
+const ENCODED = /[%+\x80-\xff]/
+
+function isNamed(pair: string, name: string): boolean {
+  // Most pairs have another name, and are not decoded.
+  if (!ENCODED.test(pair)) return pair === name || pair.startsWith(`${name}=`)
+  return namesOf(pair).includes(name)
+}
 
 const isOneOf = (piece: string, plain_names: ReadonlySet<string>): boolean =>
   namesOf(piece).some((name) => plain_names.has(plainParameterName(name)))

@@ -41,15 +41,15 @@ const nameFacts = perHeaderName(
 const NOTHING: readonly string[] = []
 
 function nominatedBy(headers: readonly Header[]): readonly string[] {
-  const connection = headers.filter(isConnection)
-  if (connection.length === 0) return NOTHING
-  return connection
-    .flatMap(({ value }) => value.split(','))
-    .map((token) => plainHeaderName(token.trim().toLowerCase()))
-    .filter((token) => token !== '' && !isFraming(token))
+  let names: Set<string> | null = null
+  for (const { name, value } of headers) {
+    if (name !== 'connection') continue
+    names ??= new Set()
+    for (const token of value.split(',')) if (token !== '') names.add(token.trim().toLowerCase())
+  }
+  if (names === null) return NOTHING
+  return [...names].map(plainHeaderName).filter((token) => token !== '' && !isFraming(token))
 }
-
-const isConnection = ({ name }: Header): boolean => name === 'connection'
 
 /** The value of `Via` for the upstream: the caller's value and this gateway. */
 export function appendVia(headers: readonly Header[], installation: string): string {

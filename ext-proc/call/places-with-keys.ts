@@ -12,19 +12,21 @@ export function placesWithKeys(
   raw_query: string | null,
 ): readonly OwnedName[] {
   let places: OwnedName[] | null = null
+  const add = (place: OwnedName): void => {
+    places ??= []
+    const isKnown = places.some(({ kind, name }) => kind === place.kind && name === place.name)
+    if (!isKnown && places.length < PLACES_MAX) places.push(place)
+  }
   for (const { name, value } of headers) {
     if (!value.includes(KEY_PREFIX.live) || name === 'authorization' || name.startsWith(':'))
       continue
-    places ??= []
-    if (places.length < PLACES_MAX) places.push({ kind: 'header', name: plainHeaderName(name) })
+    add({ kind: 'header', name: plainHeaderName(name) })
   }
   if (raw_query?.includes(KEY_PREFIX.live)) {
     for (const pair of raw_query.split('&')) {
       const equals = pair.indexOf('=')
       if (equals < 0 || !pair.includes(KEY_PREFIX.live)) continue
-      places ??= []
-      if (places.length < PLACES_MAX)
-        places.push({ kind: 'query', name: decodeName(pair.slice(0, equals)) })
+      add({ kind: 'query', name: decodeName(pair.slice(0, equals)) })
     }
   }
   return places ?? NO_PLACES

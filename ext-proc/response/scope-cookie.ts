@@ -16,6 +16,8 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/
  * Dates have a comma after the weekday.
  */
 const PLAIN_ATTRIBUTE = /^[a-z-]+(?:\s*=\s*(?:[a-z]+,\s?)?[^=",]*)?$/i
+/** The standards have eight. */
+const ATTRIBUTES_MAX = 64
 /** A path in other characters is read in different ways; the cookie is then for the whole API. */
 const PLAIN_PATH = /^\/[!#-+\--:<-~]*$/
 const CLIMBS = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|[/\\]|%2f|%5c)/i
@@ -38,7 +40,8 @@ const OWN_NAMES: ReadonlySet<string> = new Set(
  */
 export function scopeCookie(value: string, { prefix, path }: CookiePlace): string | null {
   if (CONTROL.test(value)) return null
-  const [pair = '', ...attributes] = value.split(';')
+  const [pair = '', ...attributes] = value.split(';', ATTRIBUTES_MAX + 2)
+  if (attributes.length > ATTRIBUTES_MAX) return null
   if (!isOneCookie(pair.trim())) return null
   // A cookie without a name is sent as its value, which may look like one with a name.
   const name = (pair.replace(/^[\s="]+/, '').split('=', 1)[0] ?? '')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fillTo, PLAIN_FILLINGS } from '../../bench/timing/fillings.ts'
-import { growthIfTooFast } from '../../bench/timing/measure.ts'
+import { PLAIN_FILLINGS } from '../../bench/timing/fillings.ts'
+import { filled, growthIfTooFast } from '../../bench/timing/measure.ts'
 import { SUBJECTS } from '../../bench/timing/subjects.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
@@ -12,8 +12,8 @@ const BYTES = 8_192
 const ALWAYS = ['"a" "\\u0301\\u0323"* "a"', '"a" " "* "a"']
 const always = PLAIN_FILLINGS.filter(({ name }) => ALWAYS.includes(name))
 
-for (const [turn, { name, limit_bytes, prepare }] of SUBJECTS.entries())
-  test(`the time is linear in the text: ${name}`, () => {
+for (const [turn, subject] of SUBJECTS.entries())
+  test(`the time is linear in the text: ${subject.name}`, () => {
     assert.equal(always.length, ALWAYS.length)
     const count = repetitions(3)
     const others = Array.from(
@@ -22,8 +22,8 @@ for (const [turn, { name, limit_bytes, prepare }] of SUBJECTS.entries())
     )
     for (const filling of [...always, ...others]) {
       if (filling === undefined) continue
-      const bytes = Math.min(limit_bytes, BYTES)
-      const growth = growthIfTooFast((size, at) => prepare(fillTo(size, filling, at)), bytes)
+      const bytes = Math.min(subject.limit_bytes, BYTES)
+      const growth = growthIfTooFast(filled(subject, filling), bytes)
       assert.equal(growth, null, filling.name)
     }
   })
