@@ -131,11 +131,7 @@ function admitCall(headers: readonly Header[]): unknown {
   })
 }
 
-const called = (
-  path: string,
-  more: readonly Header[] = [],
-  method = 'POST',
-): readonly Header[] => [
+const called = (path: string, more: readonly Header[] = [], method = 'POST'): readonly Header[] => [
   { name: ':method', value: method },
   { name: ':path', value: path },
   { name: ':authority', value: 'gateway.example.com' },
@@ -477,11 +473,15 @@ const SCANS: readonly Subject[] = [
         injection,
       ),
   ),
-  subject('scan: response', BODY_BYTES, Buffer.from, (bytes) =>
-    scanResponseBody(
-      { body: bytes, content_type: 'application/json', content_encoding: null },
-      injection,
-    ),
+  subject(
+    'scan: response',
+    BODY_BYTES,
+    (text) => Buffer.from(text),
+    (bytes) =>
+      scanResponseBody(
+        { body: bytes, content_type: 'application/json', content_encoding: null },
+        injection,
+      ),
   ),
   subject('masking', HEADERS_BYTES, String, maskSecrets),
 ]
