@@ -7,7 +7,6 @@ import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { headersPage } from './headers-page.ts'
 import { metricsPage } from './metrics-page.ts'
-import { redisKeysPage } from './redis-keys-page.ts'
 import { settingsPage } from './settings-page.ts'
 
 /** The pages of docs/reference, all made from catalogues. */
@@ -19,5 +18,4 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   'metrics.md': metricsPage(),
   'cli.md': cliPage(makeProgram()),
   'api.md': apiPage([...ROUTES, ...webhookRoutes]),
-  'redis-keys.md': redisKeysPage(),
 })
