@@ -20,7 +20,7 @@ export function cliPage(program: Command): string {
   const common = new Map(rows.filter(isCommon).map((row) => [row[0], row]))
   return `# Command line reference
 
-Exit codes: 0 done, 1 failed, 2 wrong usage. The [guide](../guides/cli.md) has examples. Options that most commands have:
+Exit codes: 0 done, 1 failed, 2 wrong usage. The [guide](../guides/cli.md) has examples. Options of the commands that use the admin API:
 
 ${table(HEADS, [...common.values()])}
 
@@ -44,11 +44,10 @@ function shown({ command, name }: Section, isCommon: (row: readonly string[]) =>
     ...command.registeredArguments.map(argumentRow),
     ...options.filter((row) => !isCommon(row)),
   ]
-  const others = options.filter(isCommon).map(([flags = '']) => flags.replace(/[ ,].*`/, '`'))
   return [
     `## ${[name, ...words].join(' ')}`,
-    sentence(command.description()) + (others.length === 0 ? '' : ` Also ${others.join(', ')}.`),
-    ...(rows.length === 0 ? [] : [table(HEADS, rows)]),
+    sentence(command.description()),
+    ...(rows.length === 0 ? [] : [rows.map((row) => `- ${row.join(': ')}`).join('\n')]),
   ]
     .join('\n\n')
     .concat('\n')

@@ -8,18 +8,17 @@ export const errorsPage = (): string => `# Errors
 
 Every refusal is JSON: \`{"error", "message", "details", "request_id"}\`. The header \`X-Agw-Reason\` repeats \`error\`, which
 distinguishes refusals of the gateway from errors of the API. The message tells the caller what to do next. The activity log has
-the refusal under its \`request_id\`.
+the refusal under its \`request_id\`, with the event \`request_rejected\` except for ${ownEvents()}.
 
 ## Calls of agents
 
 ${table(
-  ['error', 'status', 'cause', 'what to do', 'event'],
-  Object.entries(REASONS).map(([code, { status, cause, cure, event }]) => [
+  ['error', 'status', 'cause', 'what to do'],
+  Object.entries(REASONS).map(([code, { status, cause, cure }]) => [
     `\`${code}\``,
     String(status),
     cause,
     cure,
-    `\`${event}\``,
   ]),
 )}
 
@@ -53,3 +52,9 @@ ${table(
   ]),
 )}
 `
+
+const ownEvents = (): string =>
+  Object.entries(REASONS)
+    .filter(([, { event }]) => event !== 'request_rejected')
+    .map(([code, { event }]) => (code === event ? `\`${code}\`` : `\`${code}\` (\`${event}\`)`))
+    .join(', ')
