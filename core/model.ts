@@ -26,7 +26,13 @@ export interface Agent {
    */
   readonly restore_gap?: string
   readonly metadata: Readonly<Record<string, unknown>>
+  /** Whether it may call hosts that are in no integration. Null or absent: as its organization says. */
+  readonly unlisted_hosts?: UnlistedHosts | null
 }
+
+/** What happens to a call through the forward proxy to a host that nothing of the organization names. */
+export const UNLISTED_HOSTS = ['refuse', 'allow'] as const
+export type UnlistedHosts = (typeof UNLISTED_HOSTS)[number]
 
 export type KeyUse = 'proxy' | 'webhooks'
 
@@ -248,6 +254,8 @@ export interface Organization {
   readonly organization_id: string
   readonly name: string
   readonly created_at: string
+  /** Of agents that do not say otherwise. Absent: `refuse`. */
+  readonly unlisted_hosts?: UnlistedHosts
 }
 
 export type AdminRole = 'viewer' | 'operator' | 'admin'

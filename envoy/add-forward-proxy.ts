@@ -1,5 +1,6 @@
 import type { Settings } from '../core/settings.ts'
 import { type ConfigPart, listAt, partAt } from './config-part.ts'
+import { cidrRange, refusedRanges } from './refused-ranges.ts'
 
 export interface ForwardOptions {
   readonly settings: Pick<
@@ -49,8 +50,9 @@ export function addForwardProxy(bootstrap: ConfigPart, options: ForwardOptions):
   const resources = partAt(bootstrap, 'static_resources')
   const listeners = listAt(resources, 'listeners')
   const agents = named(listeners, 'agents')
-  const http = httpOf(agents)
   const clusters = listAt(resources, 'clusters')
+  const cache = strictCache(named(clusters, 'upstream_http'))
+  const http = withUnlistedHosts(httpOf(agents), cache)
   return {
     ...bootstrap,
     bootstrap_extensions: [
@@ -73,6 +75,9 @@ export function addForwardProxy(bootstrap: ConfigPart, options: ForwardOptions):
         ...(options.settings.forwardBlindHosts.length === 0
           ? []
           : [blindCluster(named(clusters, 'upstream_http'))]),
+        ...UNLISTED.map(({ up, scheme }) =>
+          unlistedCluster(named(clusters, `upstream_${scheme}`), up, cache),
+        ),
       ],
     },
   }
@@ -123,7 +128,7 @@ function entryListener(agents: ConfigPart, http: ConfigPart, options: ForwardOpt
 }
 
 /** Only calls of `http://` URLs come without a tunnel. */
-const PLAIN_ROUTES = /^pass-(?:http$|http-|echo$)/
+const PLAIN_ROUTES = /^pass-(?:http$|http-|echo$|unlisted-)/
 const PASS_ROUTES = /^(?:pass-|no-verdict$)/
 
 const tunnelRoutes = ({ settings, verdict_secrets }: ForwardOptions): readonly ConfigPart[] =>
@@ -328,6 +333,110 @@ const insideCluster = ({ circuit_breakers }: ConfigPart): ConfigPart => ({
 function blindCluster(upstream: ConfigPart): ConfigPart {
   const { typed_extension_protocol_options: _, ...rest } = upstream
   return { ...rest, name: 'forward_blind' }
+}
+
+/**
+ * Hosts in no integration. Their names are resolved in a cache of their own, so that they neither fill the other one nor find the
+ * private addresses that are allowed there.
+ */
+const UNLISTED = [
+  { up: 'unlisted-https', scheme: 'https' },
+  { up: 'unlisted-http', scheme: 'http' },
+] as const
+const DNS_FILTER = 'envoy.filters.http.dynamic_forward_proxy'
+const UNLISTED_FILTER = 'agw.unlisted_hosts'
+
+/** The cache of a cluster for APIs, with a name of its own and all private addresses refused. */
+function strictCache(upstream: ConfigPart): ConfigPart {
+  const config = partAt(partAt(upstream, 'cluster_type'), 'typed_config')
+  const ranges = refusedRanges([]).map(cidrRange)
+  return {
+    ...partAt(config, 'dns_cache_config'),
+    name: 'unlisted',
+    resolved_address_filter: { ranges },
+  }
+}
+
+function unlistedCluster(
+  upstream: ConfigPart,
+  name: string,
+  dns_cache_config: ConfigPart,
+): ConfigPart {
+  const cluster_type = partAt(upstream, 'cluster_type')
+  const typed_config = { ...partAt(cluster_type, 'typed_config'), dns_cache_config }
+  return { ...upstream, name, cluster_type: { ...cluster_type, typed_config } }
+}
+
+/** Routes to the clusters of unlisted hosts. Of the two caches, only the one of a call's own cluster is asked for the host. */
+function withUnlistedHosts(http: ConfigPart, dns_cache_config: ConfigPart): ConfigPart {
+  return {
+    ...http,
+    route_config: withRoutes(http, (routes) => [...unlistedRoutes(routes), ...routes]),
+    http_filters: listAt(http, 'http_filters').flatMap((filter) => {
+      if (filter['name'] !== DNS_FILTER) return [filter]
+      const typed_config = { ...partAt(filter, 'typed_config'), dns_cache_config }
+      return [
+        skippedUnless(filter, false),
+        skippedUnless({ name: UNLISTED_FILTER, typed_config }, true),
+      ]
+    }),
+  }
+}
+
+const unlistedRoutes = (routes: readonly ConfigPart[]): readonly ConfigPart[] =>
+  UNLISTED.flatMap(({ up, scheme }) =>
+    routes
+      .filter(({ name }) => name === `pass-${scheme}`)
+      .map((route) => {
+        const match = partAt(route, 'match')
+        const [verdict] = listAt(match, 'headers')
+        const per_filter = partAt(route, 'typed_per_filter_config')
+        return {
+          ...route,
+          name: `pass-${up}`,
+          match: {
+            ...match,
+            headers: [verdict, { name: 'x-agw-up', string_match: { exact: up } }],
+          },
+          route: { ...partAt(route, 'route'), cluster: up },
+          typed_per_filter_config: { [UNLISTED_FILTER]: per_filter[DNS_FILTER] },
+        }
+      }),
+  )
+
+function skippedUnless({ name, typed_config }: ConfigPart, is_unlisted: boolean): ConfigPart {
+  const isUnlisted = {
+    single_predicate: {
+      input: {
+        name: 'header',
+        typed_config: {
+          '@type': 'type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
+          header_name: 'x-agw-up',
+        },
+      },
+      value_match: { prefix: 'unlisted-' },
+    },
+  }
+  const predicate = is_unlisted ? { not_matcher: isUnlisted } : isUnlisted
+  return {
+    name,
+    typed_config: {
+      '@type': type('common.matching.v3.ExtensionWithMatcher'),
+      xds_matcher: {
+        matcher_list: {
+          matchers: [
+            {
+              predicate,
+              on_match: {
+                action: extension('skip', 'filters.common.matcher.action.v3.SkipFilter'),
+              },
+            },
+          ],
+        },
+      },
+      extension_config: { name, typed_config },
+    },
+  }
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`

@@ -11,3 +11,9 @@ export const refusedRanges = (allowed: readonly string[]): readonly string[] => 
   ...METADATA_RANGES,
   ...subtractRanges(SPECIAL_RANGES, allowed),
 ]
+
+/** A range as Envoy's configuration has it. */
+export function cidrRange(range: string): object {
+  const [address_prefix, length] = range.split('/')
+  return { address_prefix, prefix_len: Number(length) }
+}

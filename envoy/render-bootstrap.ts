@@ -10,7 +10,7 @@ import { addUpstreamTemplates } from './add-upstream-templates.ts'
 import { fillTemplate } from './fill-template.ts'
 import { localReplies } from './local-replies.ts'
 import type { ConfigPart } from './config-part.ts'
-import { refusedRanges } from './refused-ranges.ts'
+import { cidrRange, refusedRanges } from './refused-ranges.ts'
 import { tlsContexts } from './tls-contexts.ts'
 
 /** What is decided at each start, beside the settings. */
@@ -358,11 +358,6 @@ const removals = (names: readonly string[]): readonly object[] => [
 ]
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
-
-function cidrRange(range: string): object {
-  const [address_prefix, length] = range.split('/')
-  return { address_prefix, prefix_len: Number(length) }
-}
 
 const UNIX = 'unix:'
 

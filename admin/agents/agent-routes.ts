@@ -72,7 +72,7 @@ export const agentRoutes: readonly Route[] = defineResource({
   },
   read: { summary: 'Read an agent' },
   edit: {
-    summary: 'Change name and metadata with a JSON merge patch',
+    summary: 'Change name, metadata and unlisted_hosts with a JSON merge patch',
     methods: ['PATCH'],
     schema: EditableAgent,
     // Only a kill and a reactivation write `status`.

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { UNLISTED_HOSTS } from '../../core/model.ts'
 import { AGENT_ID_PATTERN } from '../../core/policy/agent-id.ts'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
@@ -19,6 +20,13 @@ export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
   description: `Any object of at most ${METADATA_LIMIT_BYTES} bytes as JSON`,
 })
 
+const UnlistedHosts = Nullable(
+  Type.Enum([...UNLISTED_HOSTS], {
+    description:
+      '`allow`: through the forward proxy, the agent may call hosts that no integration, also_hosts entry or blind host names, without a credential. Default: null, as its organization says.',
+  }),
+)
+
 export const NewAgent = Strict({
   agent_name: Name,
   agent_id: Type.Optional(
@@ -29,10 +37,15 @@ export const NewAgent = Strict({
     }),
   ),
   metadata: Type.Optional(Metadata),
+  unlisted_hosts: Type.Optional(UnlistedHosts),
 })
 
-export const AGENT_DEFAULTS = { metadata: {} }
-export const EditableAgent = Strict({ agent_name: Name, metadata: Metadata })
+export const AGENT_DEFAULTS = { metadata: {}, unlisted_hosts: null }
+export const EditableAgent = Strict({
+  agent_name: Name,
+  metadata: Metadata,
+  unlisted_hosts: UnlistedHosts,
+})
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -47,6 +60,7 @@ export const AgentView = Strict({
   key_count: Count,
   scope_count: Count,
   metadata: Metadata,
+  unlisted_hosts: UnlistedHosts,
   restore_gap: Type.Optional(
     Type.String({
       description:

@@ -42,6 +42,7 @@ export async function makeAgent(
     killed_at: null,
     kill_reason: null,
     metadata: body.metadata ?? {},
+    unlisted_hosts: body.unlisted_hosts ?? null,
   }
   const made = newKey({ organization_id: org, agent_id, name: 'first key', created_at })
   return {

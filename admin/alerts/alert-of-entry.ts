@@ -61,6 +61,36 @@ function ofAutomaticKill(entry: ActivityEntry): AlertCause | null {
   }
 }
 
+/** Changes of operators that are to be looked at, and state that edges found missing in the store. */
+const ofAdminAction = (entry: ActivityEntry): AlertCause | null =>
+  ofUnlistedHosts(entry) ?? ofLostState(entry)
+
+const ALLOWS_UNLISTED = /^(agent|organization)\.(?:create|update)$/
+
+/** It stands until hosts in no integration are refused again. */
+function ofUnlistedHosts(entry: ActivityEntry): AlertCause | null {
+  const { id, agent_id, agent_name } = entry
+  const { action, target, actor, after } = entry.data
+  const [, who] = ALLOWS_UNLISTED.exec(textOf(action)) ?? []
+  const allows = (after as Readonly<Record<string, unknown>> | null)?.['unlisted_hosts'] === 'allow'
+  if (who === undefined || !allows) return null
+  const name = textOf(target)
+  return {
+    about: `unlisted_hosts ${who} ${name}`,
+    kind: 'unlisted_hosts',
+    severity: 'medium',
+    title:
+      who === 'agent'
+        ? `Agent ${nameOf(entry)} may call hosts that are in no integration.`
+        : `The agents of organization ${name} may call hosts that are in no integration.`,
+    occurrence: {
+      activity_id: id,
+      actor: textOf(actor),
+      ...(who === 'agent' ? { agent_id, agent_name } : { organization_id: name }),
+    },
+  }
+}
+
 /** State that edges found missing in the store (core/kill/restore-state.ts). */
 function ofLostState(entry: ActivityEntry): AlertCause | null {
   const { data, edge_id } = entry
@@ -133,7 +163,7 @@ const ALERTS: ReadonlyMap<string, AlertMaker> = new Map(
     injection_detected: ofFinding,
     anomaly_detected: ofAnomaly,
     agent_killed: ofAutomaticKill,
-    admin_action: ofLostState,
+    admin_action: ofAdminAction,
     changes_lost: ofLostChanges,
   } satisfies Record<AlertingEvent, AlertMaker>),
 )

@@ -11,6 +11,7 @@ import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { ALERT_STATUSES, AlertView, type StoredAlert, alertView, readAlerts } from './alert-view.ts'
 import { listBySeverity } from './list-by-severity.ts'
+import { stateOf } from './state-of.ts'
 
 const AlertQuery = Strict({
   status: Type.Optional(Type.Enum([...ALERT_STATUSES])),
@@ -107,11 +108,8 @@ async function acknowledge(
   const { context, actor, params, body } = call
   const closed = await close(call, params.alert_id, body.comment)
   if (closed === 'missing') return notFound()
-  if (closed === 'stands')
-    return conflict(
-      'restore_gap',
-      'This alert stands until the gap itself is acknowledged: POST /admin/restore-gap/acknowledge.',
-    )
+  if (closed === 'restore_gap' || closed === 'unlisted_hosts')
+    return conflict(closed, STANDING[closed])
   const [stored] = await readAlerts(context.redis, actor.organization_id, [params.alert_id])
   return stored ? answer(200, alertView(stored)) : notFound()
 }
@@ -130,15 +128,29 @@ async function acknowledgeMany(
   return answer(200, { acknowledged, missing })
 }
 
+/** Alerts that only end with their condition. */
+const STANDING = {
+  restore_gap:
+    'This alert stands until the gap itself is acknowledged: POST /admin/restore-gap/acknowledge.',
+  unlisted_hosts:
+    'This alert stands while hosts in no integration are allowed: set unlisted_hosts to refuse.',
+} as const
+
 /** Of two concurrent acknowledgements the first one counts. */
 async function close(
   { context: { redis, now }, actor, request_id }: AdminCall,
   alert_id: string,
   comment = '',
-): Promise<'now' | 'before' | 'missing' | 'stands'> {
+): Promise<'now' | 'before' | 'missing' | keyof typeof STANDING> {
   const { organization_id } = actor
   const gap_alert = await redis.hget(REDIS_KEYS.alertsOpen(organization_id), GAP_ALERT)
-  if (gap_alert === alert_id && (await readGap(redis)) !== null) return 'stands'
+  if (gap_alert === alert_id && (await readGap(redis)) !== null) return 'restore_gap'
+  const [alert] = await readAlerts(redis, organization_id, [alert_id])
+  if (alert?.['kind'] === 'unlisted_hosts') {
+    const last = alert['last'] ?? '{}'
+    const over = await stateOf(redis, organization_id, 'unlisted_hosts', last)
+    if (over === null) return 'unlisted_hosts'
+  }
   const at = now()
   const entry = auditEntry(
     {

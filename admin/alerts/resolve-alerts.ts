@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { readAlerts, type StoredAlert } from './alert-view.ts'
-import { stateOf } from './state-of.ts'
+import { ALERTS_OF_STATE, stateOf } from './state-of.ts'
 
 /** A finding or an anomaly that has not been repeated for so long is no longer something to act on. */
 const QUIET_DAYS = 7
@@ -9,7 +9,7 @@ const QUIET_MS = QUIET_DAYS * 24 * 3_600_000
 
 /**
  * Closes open alerts whose condition is over: the webhook delivers again, the agent was reactivated, logs or traces are exported
- * again, the finding was not repeated for a week. Alerts about lost data stay open until an operator acknowledges them.
+ * again, unlisted hosts are refused again, the finding was not repeated for a week. Alerts about lost data stay open until an operator acknowledges them.
  * @throws when the store does not respond; the next call tries again
  */
 export async function resolveAlerts(
@@ -37,13 +37,8 @@ async function resolutionOf(
   { kind, last, last_at }: StoredAlert,
   now: Date,
 ): Promise<string | null> {
-  if (
-    kind === 'webhook_failing' ||
-    kind === 'agent_killed' ||
-    kind === 'log_export_failing' ||
-    kind === 'trace_export_failing'
-  )
-    return await stateOf(redis, organization_id, kind, last ?? '{}')
+  const ofState = ALERTS_OF_STATE.find((one) => one === kind)
+  if (ofState !== undefined) return await stateOf(redis, organization_id, ofState, last ?? '{}')
   const isFinding = kind === 'injection' || kind === 'anomaly'
   const isQuiet = now.getTime() - Date.parse(last_at ?? '') > QUIET_MS
   return isFinding && isQuiet ? `It was not repeated for ${QUIET_DAYS} days.` : null

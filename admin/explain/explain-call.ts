@@ -39,6 +39,7 @@ export function explainCall(question: Question): Explanation {
             ? 'websocket'
             : 'other',
       named_agents: [],
+      is_proxied: false,
       installation: '',
     },
     now_ms,

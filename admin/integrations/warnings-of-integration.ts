@@ -1,4 +1,4 @@
-import { findCredentialType } from '../../core/credential/catalogue.ts'
+import { urlsOf } from '../../core/credential/urls-of.ts'
 import { egressWarnings, type EgressRules } from '../../core/egress/egress-warnings.ts'
 import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import type { Integration } from '../../core/model.ts'
@@ -14,15 +14,11 @@ export async function warningsOfIntegration(
   rules: EgressRules,
   { base_url, auth }: Pick<Integration, 'base_url' | 'auth'>,
 ): Promise<readonly string[]> {
-  const given = auth as Readonly<Record<string, string | undefined>>
-  const credentialUrls = Object.entries(findCredentialType(auth.type)?.members ?? {}).flatMap(
-    ([name, { text }]) => {
-      const url = given[name]
-      return text === 'url' && url !== undefined
-        ? [{ member: `auth.${name}`, url, is_call: false }]
-        : []
-    },
-  )
+  const credentialUrls = urlsOf(auth).map(([name, url]) => ({
+    member: `auth.${name}`,
+    url,
+    is_call: false,
+  }))
   const blocked = await egressWarnings(rules, [
     { member: 'base_url', url: base_url, is_call: true },
     ...credentialUrls,

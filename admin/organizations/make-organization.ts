@@ -21,7 +21,8 @@ export async function makeOrganization(
     )
   const created_at = context.now().toISOString()
   const organization_id = mintId('org')
-  const organization: Organization = { organization_id, name: body.name, created_at }
+  const { name, unlisted_hosts = 'refuse' } = body
+  const organization: Organization = { organization_id, name, created_at, unlisted_hosts }
   const made = newToken({
     organization_id,
     email: body.admin_email ?? actor.email,

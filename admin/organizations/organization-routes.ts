@@ -25,7 +25,8 @@ export const organizationRoutes: readonly Route[] = defineResource({
     () => REDIS_KEYS.organizations,
     () => REDIS_KEYS.organizationIndex,
   ),
-  show: (_, organizations) => organizations.map((organization) => ({ ...organization })),
+  show: (_, organizations) =>
+    organizations.map((organization) => ({ unlisted_hosts: 'refuse', ...organization })),
   targets: ({ organization_id }) => [{ what: 'organization', organization_id }],
   create: {
     summary: 'Create an organization and its first admin token',
@@ -36,10 +37,11 @@ export const organizationRoutes: readonly Route[] = defineResource({
   list: { summary: 'List organizations, newest first' },
   read: { summary: 'Read an organization' },
   edit: {
-    summary: 'Rename an organization with a JSON merge patch',
+    summary: 'Change name and unlisted_hosts of an organization with a JSON merge patch',
     methods: ['PATCH'],
     schema: EditableOrganization,
     read_only: ['organization_id', 'created_at'],
+    defaults: { unlisted_hosts: 'refuse' },
     apply: ({ record, value }) => ({ kind: 'edited', record: { ...record, ...value } }),
   },
   remove: {

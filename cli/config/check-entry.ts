@@ -141,7 +141,8 @@ const COMPLETE: Readonly<
   },
   agents: (sound) => {
     const metadata = withoutNulls(sound['metadata'] ?? {})
-    return { wanted: { ...sound, metadata }, issues: checkMetadata(metadata) }
+    const { defaults } = SECTION_RESOURCES.agents
+    return { wanted: { ...defaults, ...sound, metadata }, issues: checkMetadata(metadata) }
   },
   scopes: (sound) => {
     const { agent, integration, ...given } = sound

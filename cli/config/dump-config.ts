@@ -28,11 +28,11 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
     agents: sorted(agents, ({ agent_name, agent_id }) => [agent_name, agent_id]).map((shown) => {
       const { agent_id, agent_name } = shown
       const isNamed = MADE_ID.test(String(agent_id)) && agentNames.get(agent_id) === agent_name
-      const { metadata } = comparable('agents', shown)
+      const { metadata, unlisted_hosts } = comparable('agents', shown)
       return {
         agent_name,
         ...(isNamed ? {} : { agent_id }),
-        ...withoutDefaults({ metadata }, SECTION_RESOURCES.agents.defaults),
+        ...withoutDefaults({ metadata, unlisted_hosts }, SECTION_RESOURCES.agents.defaults),
       }
     }),
     scopes: sorted(

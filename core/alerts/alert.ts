@@ -17,6 +17,7 @@ export const ALERT_KINDS = [
   'streams_not_kept',
   'store_lost',
   'restore_gap',
+  'unlisted_hosts',
   'store_memory',
   'store_disk',
   'scope_expiring',

@@ -4,6 +4,7 @@ import type { AgentScopes } from '../policy/compile-scopes.ts'
 import type { Header } from '../policy/header.ts'
 import type { ParsedTarget } from '../policy/parse-target.ts'
 import type { SaidIdentity } from '../policy/read-body-identity.ts'
+import type { UnlistedFacts } from '../policy/unlisted-hosts.ts'
 import type { KeyPlace } from '../policy/read-key.ts'
 
 /** The facts that admission depends on. An undefined member has not been looked up yet; `admit` reports when it needs it. */
@@ -18,6 +19,8 @@ export interface AdmissionFacts {
   /** The agent named in the body, needed if nothing else names it. */
   readonly said?: SaidIdentity
   readonly agent?: AgentFacts
+  /** Only of a call through the forward proxy. */
+  readonly unlisted?: UnlistedFacts
 }
 
 /** `other`: another protocol, or a request for a WebSocket that is no handshake. */
@@ -34,6 +37,8 @@ export interface RequestFacts {
   readonly named_agents: readonly string[]
   /** The name of this deployment in `Via`; empty if the store has none. */
   readonly installation: string
+  /** Whether it came through the forward proxy, whose own header has the gateway key. */
+  readonly is_proxied: boolean
 }
 
 /** The owner of the key that a call presents. */

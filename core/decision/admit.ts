@@ -1,7 +1,7 @@
 import type { Agent, ApiKey } from '../model.ts'
 import type { CompiledIntegration } from '../policy/compile-integrations.ts'
 import { KEY_PREFIX } from '../api-key.ts'
-import { coverTarget } from '../policy/cover-target.ts'
+import { type Coverage, coverTarget } from '../policy/cover-target.ts'
 import { compileScopes } from '../policy/compile-scopes.ts'
 import { decideScope } from '../policy/decide-scope.ts'
 import { findOverrides } from '../policy/find-overrides.ts'
@@ -10,6 +10,7 @@ import { holdsGatewayKey } from '../policy/holds-gateway-key.ts'
 import { hasOwnVia } from '../policy/request-headers.ts'
 import { scopesInForce } from '../policy/scopes-in-force.ts'
 import type { Target } from '../policy/parse-target.ts'
+import { unlistedIntegration } from '../policy/unlisted-hosts.ts'
 import { targetProblemDetails } from '../policy/target-problem-details.ts'
 import type { Reason } from '../reasons.ts'
 import type { AdmissionFacts, AgentFacts, Caller, RequestFacts } from './admission-facts.ts'
@@ -52,16 +53,25 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
     return { kind: 'missing', fact: 'caller', target }
 
   if (settled.integration === null) {
-    const covered = coverTarget(integrations, target)
-    if (covered.kind === 'refused') {
-      const step = covered.reason === 'invalid_target_url' ? 'target' : 'integration'
-      return no(step, covered.reason, covered.details, { integration: covered.integration })
-    }
+    const unlisted =
+      facts.unlisted === undefined
+        ? null
+        : unlistedIntegration(integrations, target, facts.unlisted)
+    const covered =
+      unlisted === null
+        ? coverTarget(integrations, target)
+        : ({ kind: 'covered', integration: unlisted } as const)
+    if (covered.kind === 'refused') return notCovered(covered)
     settled.integration = covered.integration
   }
   const { integration } = settled
 
   const identified = identify(facts, settled, caller, integration, target)
+  // Who may call unlisted hosts is known with the agent. For all others the host is in no integration, whoever they are.
+  if (integration.is_unlisted && identified.kind !== 'missing' && !mayCallUnlisted(facts)) {
+    const covered = coverTarget(integrations, target)
+    if (covered.kind === 'refused') return notCovered(covered)
+  }
   if (identified.kind !== 'identified') return identified
   const { key, agent, scopes } = identified
 
@@ -104,13 +114,27 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   }
 }
 
+const mayCallUnlisted = ({ agent, unlisted }: AdmissionFacts): boolean =>
+  (agent?.agent?.unlisted_hosts ?? unlisted?.by_default) === 'allow'
+
+function notCovered({
+  reason,
+  details,
+  integration,
+}: Extract<Coverage, { kind: 'refused' }>): NotAdmitted {
+  const step = reason === 'invalid_target_url' ? 'target' : 'integration'
+  return no(step, reason, details, { integration })
+}
+
 function settleOutgoing(
-  { headers }: RequestFacts,
+  { headers, is_proxied }: RequestFacts,
   settled: SettledChecks,
-  { owned }: CompiledIntegration,
+  { owned, integration }: CompiledIntegration,
   { raw_query }: Target,
 ): OutgoingRequest {
-  settled.outgoing ??= outgoingRequest(headers, raw_query, owned)
+  // A client of the forward proxy speaks to the API: where no credential is sent, it may use what the API gave it, such as a token.
+  const keeps_authorization = is_proxied && integration.auth.type === 'none'
+  settled.outgoing ??= outgoingRequest(headers, raw_query, owned, keeps_authorization)
   return settled.outgoing
 }
 

@@ -1,3 +1,5 @@
+import { parseUrl } from '../bounded/parse-url.ts'
+import { urlsOf } from '../credential/urls-of.ts'
 import type { AlsoHost, Integration, Scope } from '../model.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import { type AgentScopes, compileScopes } from './compile-scopes.ts'
@@ -19,6 +21,8 @@ export interface ListedHosts {
   readonly names: ReadonlySet<string>
   /** The hosts of all base URLs. These are never listed ones, whatever their scheme and port. */
   readonly own: ReadonlySet<string>
+  /** The hosts of token endpoints. */
+  readonly of_tokens: ReadonlySet<string>
 }
 
 export const WILDCARD = '*.'
@@ -30,8 +34,10 @@ export function listedHosts(compiled: Iterable<CompiledIntegration>): ListedHost
   const exact = new Map<string, ListedHost[]>()
   const below = new Map<string, ListedHost[]>()
   const own = new Set<string>()
+  const of_tokens = new Set<string>()
   for (const { integration, base } of compiled) {
     own.add(base.host)
+    for (const [, url] of urlsOf(integration.auth)) of_tokens.add(parseUrl(url)?.hostname ?? '')
     for (const entry of integration.also_hosts ?? []) {
       const isWildcard = entry.host.startsWith(WILDCARD)
       const [map, name] = isWildcard
@@ -45,10 +51,10 @@ export function listedHosts(compiled: Iterable<CompiledIntegration>): ListedHost
   for (const [host, there] of exact)
     if (!PORT.test(host)) there.push(...(below.get(parentOf(host)) ?? []))
   const names = new Set([...exact.keys()].map((host) => host.replace(PORT, '')))
-  return { exact, below, names, own }
+  return { exact, below, names, own, of_tokens }
 }
 
-/** Whether an integration has or lists this host, on this port or another one. */
+/** Whether an integration has or lists this host, on this port or another one; its token endpoints do not count. */
 export const isNamedHost = ({ listed }: IntegrationTable, host: string): boolean =>
   listed.own.has(host) || listed.names.has(host) || listed.below.has(parentOf(host))
 
@@ -130,9 +136,10 @@ export function scopesForListing(agent: AgentScopes, target: CompiledIntegration
  * allow the call. Null if there is none.
  */
 export function credentialOwner(
-  { listing, integration }: CompiledIntegration,
+  { listing, integration, is_unlisted }: CompiledIntegration,
   scope: Scope,
 ): Integration | null {
+  if (is_unlisted) return null
   if (listing === null) return integration
   const { by } = scope as Partial<ScopeOfListing>
   // What the caller sends in the place of the credential was removed for this one.

@@ -24,6 +24,8 @@ export interface CompiledIntegration {
   readonly is_signed: boolean
   /** The integrations that list this host; null for an integration itself. */
   readonly listing: readonly ListedHost[] | null
+  /** Whether no integration has or lists this host (`unlistedIntegration`). */
+  readonly is_unlisted: boolean
 }
 
 export interface IntegrationTable extends ReadonlyMap<string, OriginIntegrations> {
@@ -116,7 +118,7 @@ function* compiling(integrations: Iterable<Integration>): Generator<undefined, I
   return Object.assign(origins, { listed: listedHosts(oldestFirst) })
 }
 
-const NO_AUTH = { type: 'none' } as const
+export const NO_AUTH = { type: 'none' } as const
 
 /**
  * A listed host as an integration without connection settings; null if it is none. Its identity and its credential are those of the
@@ -137,13 +139,17 @@ export function listedIntegration(
   return { ...compileIntegration({ ...integration, base_url: origin, auth }, base), listing }
 }
 
-const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIntegration => ({
+export const compileIntegration = (
+  integration: Integration,
+  base: BaseUrl,
+): CompiledIntegration => ({
   integration,
   base,
   owned: ownedName(integration.auth),
   needs_body: needsBody(integration.auth, base.scheme),
   is_signed: findCredentialType(integration.auth.type)?.application.kind === 'signature',
   listing: null,
+  is_unlisted: false,
 })
 
 /** As written, folded, and folded with encoded slashes split. */

@@ -1,5 +1,4 @@
 import type { Scope } from '../model.ts'
-import { scopesForListing } from './also-hosts.ts'
 import { type Batch, isBatchEmpty, isBatchPath, nothingFound } from './batch.ts'
 import { type BatchProblem, callsOfBatch, type WantedCall } from './calls-of-batch.ts'
 import {
@@ -25,6 +24,7 @@ import {
 } from './overrides.ts'
 import type { Target } from './parse-target.ts'
 import { resolveAddress } from './resolve-address.ts'
+import { scopesFor } from './scopes-for.ts'
 import { splitRanges } from './split-ranges.ts'
 
 type Denied = Extract<ScopeChoice, { readonly kind: 'denied' }>
@@ -88,7 +88,7 @@ function decideAmong(
   said: Overrides,
 ): ScopeDecision {
   const { integration, method, target } = asked
-  const agent = scopesForListing(agent_scopes, integration)
+  const agent = scopesFor(agent_scopes, integration)
   const { integration_id } = integration.integration
   const call = scopedCall(asked, method, target)
   const plain = chooseScope(agent, integration_id, call)

@@ -23,8 +23,9 @@ export function outgoingRequest(
   headers: readonly Header[],
   raw_query: string | null,
   owned: OwnedName,
+  keeps_authorization = false,
 ): OutgoingRequest {
-  const remove = headersToRemove(headers, owned)
+  const remove = headersToRemove(headers, owned, keeps_authorization)
   const cookie = remove.includes('cookie') ? null : dropOwnCookies(headers)
   if (cookie === '') remove.push('cookie')
   const kept: Header[] = []

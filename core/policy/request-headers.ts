@@ -9,17 +9,24 @@ import { plainHeaderName } from './plain-header-name.ts'
  * The names, as spelled in the request, of headers that must not be sent upstream. Names are compared in their plain form,
  * because an upstream may read `X_Forwarded_For` as `X-Forwarded-For`. A header that contains a gateway key is removed; of
  * cookies, only those that contain one are, see `dropOwnCookies`. @param owned what the integration's credential fills, even if
- * it will not be filled.
+ * it will not be filled. @param keeps_authorization the client's own `Authorization` stays, unless it contains a gateway key
  */
-export function headersToRemove(headers: readonly Header[], owned: OwnedName): string[] {
+export function headersToRemove(
+  headers: readonly Header[],
+  owned: OwnedName,
+  keeps_authorization = false,
+): string[] {
   const nominated = nominatedBy(headers)
   const names: string[] = []
   for (const { name, value } of headers) {
     const { plain, fate } = nameFacts(name)
     if (fate === 'stays') continue
+    const isKept = keeps_authorization && name === 'authorization'
     const goes =
-      fate === 'goes' ||
-      (owned.kind === 'header' && (plain === owned.name || owned.further?.includes(plain))) ||
+      (fate === 'goes' && !isKept) ||
+      (owned.kind === 'header' &&
+        !isKept &&
+        (plain === owned.name || owned.further?.includes(plain))) ||
       nominated.includes(plain) ||
       (name !== 'cookie' && holdsGatewayKey(value))
     if (goes && !names.includes(name)) names.push(name)

@@ -4,6 +4,7 @@ import {
   type SealedAuth,
   secretMembers,
 } from '../credential/catalogue.ts'
+import { urlsOf } from '../credential/urls-of.ts'
 import type { Integration } from '../model.ts'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
 import { Secret } from '../secret.ts'
@@ -26,7 +27,7 @@ export type CredentialOwner = Pick<
 export function credentialBinding(owner: CredentialOwner, member: string): SealBinding {
   const { organization_id, integration_id, base_url, auth } = owner
   const further = originsWithCredential(owner).map((origin) => `+${origin}`)
-  const origins = [...[base_url, ...urlsOf(auth)].map(originOf), ...further]
+  const origins = [...[base_url, ...urlsOf(auth).map(([, url]) => url)].map(originOf), ...further]
   return {
     stored_as: 'credential',
     organization_id,
@@ -89,14 +90,6 @@ function mapSecrets<T>(auth: SealedAuth, change: (text: string, member: string) 
     if (typeof text === 'string') changed[member] = change(text, member)
   }
   return changed
-}
-
-/** Members that are URLs: the secrets may be sent to these origins too. */
-function urlsOf(auth: SealedAuth): string[] {
-  const members = auth as Readonly<Record<string, string | undefined>>
-  return Object.entries(findCredentialType(auth.type)?.members ?? {})
-    .filter(([, { text }]) => text === 'url')
-    .flatMap(([name]) => members[name] ?? [])
 }
 
 /**

@@ -81,10 +81,19 @@ export async function admitCall(
     }
     if (admission.kind === 'admitted') {
       const { caller, said, request, now_ms } = facts
+      // A call that was admitted by an integration has its credential, so it is not admitted again as one to an unlisted host.
+      const unlisted = admission.integration.is_unlisted ? facts.unlisted : undefined
       if (organization === null || caller?.kind !== 'known')
         throw new Error('a call was admitted without its organization')
       const { scope_id, not_before = null, expires_at = null } = admission.scope
-      const by = { request, caller, said, now_ms, scope: { scope_id, not_before, expires_at } }
+      const by = {
+        request,
+        caller,
+        said,
+        unlisted,
+        now_ms,
+        scope: { scope_id, not_before, expires_at },
+      }
       return pass(admittedCall(admission, head, organization, body, by))
     }
     switch (admission.fact) {
@@ -99,6 +108,11 @@ export async function admitCall(
         organization = read instanceof Promise ? await read : read
         facts.caller = caller
         facts.integrations = organization.table
+        if (call.proxied !== null)
+          facts.unlisted = {
+            by_default: organization.unlisted_hosts,
+            closed_hosts: call.proxied.closed_hosts,
+          }
         break
       }
       case 'said': {
@@ -112,10 +126,12 @@ export async function admitCall(
         break
       }
       case 'agent': {
-        if (facts.said === undefined) record.note('integration', 'pass')
+        // Whether an unlisted host may be called is known with the agent.
+        const is_unlisted = settled.integration?.is_unlisted === true
+        if (facts.said === undefined && !is_unlisted) record.note('integration', 'pass')
         const found = readAgentFacts(services, call.io, admission)
         facts.agent = found instanceof Promise ? await found : found
-        record.note('agent', 'pass')
+        if (!is_unlisted) record.note('agent', 'pass')
         break
       }
     }
@@ -154,11 +170,12 @@ function admittedCall(
   }
 }
 
-function requestFacts({ head, headers, installation, record }: ReceivedCall) {
+function requestFacts({ head, headers, installation, proxied, record }: ReceivedCall) {
   const { method, path, upgrade, agent_ids } = head
   const target = parseTarget(path)
   if (target.ok) record.facts.endpoint = describeEndpoint(target.target)
-  return { method, target, headers, upgrade, named_agents: agent_ids, installation }
+  const is_proxied = proxied !== null
+  return { method, target, headers, upgrade, named_agents: agent_ids, installation, is_proxied }
 }
 
 /** A missing or unknown key is treated as one of the default organization, whose integrations are used in step 2. */

@@ -120,6 +120,7 @@ function routeHeaders(
 ): Header[] {
   const { head, integration, target, is_socket } = call
   const { raw_path, scheme } = target
+  const { is_unlisted } = integration
   const is_echo = integration.base.origin === settings.echo_origin
   const path = credential.raw_query === null ? raw_path : `${raw_path}?${credential.raw_query}`
   const set: Header[] = [
@@ -127,7 +128,13 @@ function routeHeaders(
     { name: 'x-agw-host', value: authorityOf(integration.base) },
     {
       name: 'x-agw-up',
-      value: is_echo ? 'echo' : is_socket && scheme === 'https' ? 'wss' : scheme,
+      value: is_unlisted
+        ? `unlisted-${scheme}`
+        : is_echo
+          ? 'echo'
+          : is_socket && scheme === 'https'
+            ? 'wss'
+            : scheme,
     },
     { name: 'x-agw-pass', value: settings.verdict_secret },
     { name: 'x-agw-base-url', value: integration.base.base_url },
@@ -157,7 +164,7 @@ function inspectorOf(
       base_url: integration.base.base_url,
       integration,
       integrations: call.integrations,
-      mayGet: (to, at) => mayGet(call, to, at),
+      mayCall: (method, to, at) => mayCall(call, method, to, at),
       method: head.method,
       is_proxied,
       path: head.path,
@@ -183,15 +190,16 @@ function inspectorOf(
 /** The caller of the forward proxy names the API. */
 const UNNAMED = { authority: '', scheme: 'http', forwarded_host: null } as const
 
-/** A GET of which the URL, and the headers of the call that clients repeat, name nothing else that an API might do instead. */
-const mayGet = (
+/** A call of which the URL, and the headers of this call that clients repeat, name nothing else that an API might do instead. */
+const mayCall = (
   { agent_scopes, integrations, overrides }: AdmittedCall,
+  method: string,
   target: Target,
   integration: CompiledIntegration,
 ): boolean =>
   isEmpty(overrides) &&
   isEmpty(overridesIn(target)) &&
-  decideScope(agent_scopes, integrations, { method: 'GET', target, integration }).kind === 'allowed'
+  decideScope(agent_scopes, integrations, { method, target, integration }).kind === 'allowed'
 
 /**
  * Headers that Envoy itself removes: a processor must not change `x-envoy-…`, and no route matches without `x-forwarded-proto`.

@@ -22,8 +22,15 @@ export function noteAdmission(
   }
   const { key, agent, scope, rule } = admission
   noteKnown(record, admission)
-  record.facts.scope_id = scope.scope_id
-  record.facts.rule = rule
+  if (admission.integration.is_unlisted) {
+    const { host, port } = admission.target
+    record.note('integration', 'pass')
+    record.note('agent', 'pass')
+    record.facts.data['unlisted_host'] = `${host}:${port}`
+  } else {
+    record.facts.scope_id = scope.scope_id
+    record.facts.rule = rule
+  }
   record.error_shape = errorShapeOf(admission.integration.integration, headers)
   record.note('scope', 'pass')
   if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
@@ -31,7 +38,8 @@ export function noteAdmission(
 
 /** If the value is unknown now, keep what was recorded earlier, such as the owner of a revoked or expired key. */
 function noteKnown({ facts }: CallRecord, { integration, key, agent }: Known): void {
-  facts.integration_id = integration?.integration.integration_id ?? null
+  // An unlisted host has none.
+  facts.integration_id = integration?.integration.integration_id || null
   facts.key_id = key?.key_id ?? facts.key_id
   facts.agent_id = agent?.agent_id ?? facts.agent_id
   facts.agent_name = agent?.agent_name ?? facts.agent_name

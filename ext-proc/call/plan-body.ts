@@ -1,5 +1,5 @@
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import { scopesForListing } from '../../core/policy/also-hosts.ts'
+import { scopesFor } from '../../core/policy/scopes-for.ts'
 import { isBatchPath } from '../../core/policy/batch.ts'
 import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
 import type { AdmittedCall } from './admit-call.ts'
@@ -43,7 +43,7 @@ function readerOf(
   if (!tools.is_unrestricted) return 'tools'
   if (mcp?.mirrors === true) return 'mcp_headers'
   if (needs_body) return 'signature'
-  const scopes = scopesForListing(call.agent_scopes, call.integration)
+  const scopes = scopesFor(call.agent_scopes, call.integration)
   const there = scopes.by_integration.get(integration.integration_id)
   if (!has_body || there === undefined) return null
   const { integrations, target, head } = call

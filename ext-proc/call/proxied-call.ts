@@ -5,4 +5,6 @@
 export interface ProxiedCall {
   /** SHA-256 of the key. */
   readonly key_hash: string
+  /** Hosts that are never unlisted ones. */
+  readonly closed_hosts: ReadonlySet<string>
 }

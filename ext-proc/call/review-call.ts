@@ -7,6 +7,7 @@ import type { AgentScopes } from '../../core/policy/compile-scopes.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { Overrides } from '../../core/policy/overrides.ts'
 import type { SaidIdentity } from '../../core/policy/read-body-identity.ts'
+import type { UnlistedFacts } from '../../core/policy/unlisted-hosts.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { AdmissionServices } from './admit-call.ts'
@@ -18,6 +19,8 @@ export interface AdmittedFacts {
   readonly request: RequestFacts
   readonly caller: Extract<Caller, { readonly kind: 'known' }>
   readonly said: SaidIdentity | undefined
+  /** Only if the host is an unlisted one. */
+  readonly unlisted?: UnlistedFacts | undefined
   readonly now_ms: number
   /** Of the scope that governs it. */
   readonly scope: {
@@ -74,18 +77,19 @@ const endOf = ({ expires_at = null, end_streams = false }: Scope): number | null
 /** @param socket by which the messages of a WebSocket are scanned; null for any other call */
 async function reviewCall(
   services: ReviewServices,
-  { request, caller: { key, place }, said, now_ms, scope }: AdmittedFacts,
+  { request, caller: { key, place }, said, unlisted, now_ms, scope }: AdmittedFacts,
   inBody: Overrides | null,
   socket: EffectiveSettings | null,
 ): Promise<Deny | { readonly kind: 'stands'; readonly scope: Scope }> {
   const { policy, nowMs } = services
   const caller = await callerOfHash(policy, key.hash, place)
-  const { table } = await policy.organization(key.organization_id)
+  const { table, unlisted_hosts } = await policy.organization(key.organization_id)
   const facts = {
     request,
     caller,
     integrations: table,
     ...(said === undefined ? {} : { said }),
+    ...(unlisted === undefined ? {} : { unlisted: { ...unlisted, by_default: unlisted_hosts } }),
     now_ms: hasNewExpiry(caller, key) ? nowMs() : now_ms,
   }
   let admission = admit(facts)

@@ -3,6 +3,7 @@ import { targetProblemDetails } from '../../core/policy/target-problem-details.t
 import type { CallIo } from '../call/call-io.ts'
 import { causeOf } from '../call/cause-of.ts'
 import { decideCall, type DecisionServices } from '../call/decide-call.ts'
+import type { ProxiedCall } from '../call/proxied-call.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { headerOf } from '../verdict/response-inspector.ts'
 import { deny } from '../verdict/step.ts'
@@ -16,7 +17,7 @@ import { readAuthority } from './read-authority.ts'
  * @throws (rejects) on a bug or an outage; the request is then refused
  */
 export async function decideEntry(
-  services: DecisionServices & TunnelServices,
+  services: DecisionServices & TunnelServices & Pick<ProxiedCall, 'closed_hosts'>,
   headers: readonly Header[],
   io: CallIo,
   record: CallRecord,
@@ -36,5 +37,6 @@ export async function decideEntry(
     origin: `http://${authority.host}:${authority.port}`,
     agent_id: key.agent_id === null ? agent_id : null,
   })
-  return await decideCall(services, call, io, record, { key_hash: key.hash })
+  const { closed_hosts } = services
+  return await decideCall(services, call, io, record, { key_hash: key.hash, closed_hosts })
 }

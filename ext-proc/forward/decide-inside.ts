@@ -1,6 +1,7 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { CallIo } from '../call/call-io.ts'
 import { decideCall, type DecisionServices } from '../call/decide-call.ts'
+import type { ProxiedCall } from '../call/proxied-call.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { headerOf } from '../verdict/response-inspector.ts'
 import { deny } from '../verdict/step.ts'
@@ -16,7 +17,7 @@ import type { TunnelFacts, TunnelSeal } from './tunnel-seal.ts'
  * @throws (rejects) on a bug or an outage; the call is then refused
  */
 export async function decideInside(
-  services: DecisionServices & { readonly seal: TunnelSeal },
+  services: DecisionServices & { readonly seal: TunnelSeal } & Pick<ProxiedCall, 'closed_hosts'>,
   scheme: 'https' | 'http',
   headers: readonly Header[],
   io: CallIo,
@@ -35,7 +36,8 @@ export async function decideInside(
     origin: `${scheme}://${host}:${port}`,
     agent_id: is_named ? agent_id : null,
   })
-  return await decideCall(services, call, io, record, { key_hash })
+  const { closed_hosts } = services
+  return await decideCall(services, call, io, record, { key_hash, closed_hosts })
 }
 
 /** Which host the request names, if it is not that of the tunnel; null if all agree. */

@@ -5,6 +5,7 @@ import type { CallStreamParts } from '../call/call-stream.ts'
 import type { ForwardHop } from '../envoy/start-server.ts'
 import type { CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
+import { canonicalName } from './canonical-name.ts'
 import { decideEntry } from './decide-entry.ts'
 import { decideInside } from './decide-inside.ts'
 import { keptAuthority } from './kept-authority.ts'
@@ -44,7 +45,9 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
   const authority = keptAuthority(parts.redis, parts.ring, settings)
   const secrets = new SecretService({ authority: authority.current, nowMs: Date.now, log })
   const seal = tunnelSeal(settings.verdictSecrets ?? [settings.verdictSecret])
-  const inside = { ...services, seal }
+  const blind = settings.forwardBlindHosts.map((host) => host.toLowerCase())
+  const names = blind.map((host) => canonicalName(host.replace(/:\d+$/, '')) ?? host)
+  const inside = { ...services, seal, closed_hosts: new Set(names) }
   const entry = {
     ...inside,
     inFlight,
@@ -52,7 +55,7 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
       ...services.settings,
       tunnels_per_agent: settings.forwardTunnelsPerAgent,
       connects_per_minute: settings.forwardConnectsPerMinute,
-      blind_hosts: new Set(settings.forwardBlindHosts.map((host) => host.toLowerCase())),
+      blind_hosts: new Set(blind),
     },
   }
   const stopRenewing = repeat(RENEW_INTERVAL_MS, () => secrets.renew(), {

@@ -4,7 +4,9 @@ import {
   type Agent,
   type ApiKey,
   type Integration,
+  type Organization,
   type Scope,
+  type UnlistedHosts,
   UPSTREAM_DEFAULTS,
   type UpstreamSettings,
 } from '../../core/model.ts'
@@ -63,6 +65,7 @@ export interface OrganizationPolicy {
   readonly upstreams: ReadonlyMap<string, OwnUpstream>
   /** Their clusters by integration_id. */
   readonly clusters: ReadonlyMap<string, string>
+  readonly unlisted_hosts: UnlistedHosts
 }
 
 export interface AgentPolicy {
@@ -233,7 +236,11 @@ export class PolicyStore {
 
   /** In steps, so that an organization with many large integrations does not hold up the calls of others. */
   async #readOrganization(organization_id: string): Promise<OrganizationPolicy> {
-    const texts = await this.#parts.redis.hvals(REDIS_KEYS.integrations(organization_id))
+    const { redis } = this.#parts
+    const [texts, record] = await Promise.all([
+      redis.hvals(REDIS_KEYS.integrations(organization_id)),
+      redis.hget(REDIS_KEYS.organizations, organization_id),
+    ])
     const integrations: Integration[] = []
     const auth = new Map<string, OpenedAuth | null>()
     const upstreams = new Map<string, OwnUpstream>()
@@ -263,7 +270,9 @@ export class PolicyStore {
     }
     const table = await compileIntegrationsInSteps(integrations, () => turn())
     const bytes = lengthOf(texts) * MEMORY_PER_INTEGRATION_BYTE
-    return { table, auth, upstreams, clusters, bytes }
+    const unlisted_hosts =
+      (record === null ? null : parseRecord<Organization>(record).unlisted_hosts) ?? 'refuse'
+    return { table, auth, upstreams, clusters, unlisted_hosts, bytes }
   }
 
   /** Null if the private key cannot be decrypted; calls are then refused as they are without a credential. */

@@ -101,7 +101,7 @@ function judgeHeader(
 ): Judged {
   switch (name) {
     case 'location': {
-      const judged = judgeFollowed(value, place, isSafe)
+      const judged = judgeFollowed(value, isSafe ? followedFrom(place) : place, isSafe)
       return judged.kind === 'pass' ? { value: judged.text } : { refused: judged.reason }
     }
     case 'content-location':
@@ -142,7 +142,20 @@ const IS_SAFE = true
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether every client follows such a redirect by GET or HEAD. Of 301 and 302 many repeat all methods but POST. */
+/**
+ * After a call that may change something, some clients repeat its method where others use GET, such as `curl -X POST`. So a redirect
+ * to another integration, where the agent may do that, passes for no client.
+ */
+const followedFrom = (place: CallPlace): CallPlace =>
+  SAFE_METHODS.has(place.method)
+    ? place
+    : {
+        ...place,
+        mayCall: (method, to, at) =>
+          place.mayCall(method, to, at) && !place.mayCall(place.method, to, at),
+      }
+
+/** Whether clients usually follow such a redirect by GET or HEAD. Of 301 and 302 many repeat all methods but POST. */
 const followsByGet = (status: string, method: string): boolean =>
   SAFE_METHODS.has(method) ||
   status === '303' ||

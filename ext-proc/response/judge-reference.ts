@@ -24,8 +24,8 @@ export interface CallPlace {
   readonly integration: CompiledIntegration
   /** All integrations of the organization. */
   readonly integrations: IntegrationTable
-  /** Whether the agent may GET a target of another integration. */
-  readonly mayGet: (target: Target, integration: CompiledIntegration) => boolean
+  /** Whether the agent may call a target of another integration. */
+  readonly mayCall: (method: string, target: Target, integration: CompiledIntegration) => boolean
   /** The caller addresses the API itself, through the forward proxy, and nothing is rewritten. */
   readonly is_proxied: boolean
   /** Envoy's `:path`, as the caller wrote it. */
@@ -202,7 +202,7 @@ function leadsBack(url: URL, { called, gateway, target }: CallPlace): RefusedRef
  * @param isSafe the client follows it by GET or HEAD
  */
 function leadsAside(url: URL, place: CallPlace, isSafe = false): RefusedReference | null {
-  const { integrations, base_url, target, mayGet } = place
+  const { integrations, base_url, target, mayCall } = place
   const isHere = url.origin === target.origin
   if ((isHere || place.is_proxied) && hidesDotSegment(url.pathname)) return 'target_path'
   const parsed = parseTarget(`/${url.origin}${url.pathname}${url.search}`)
@@ -212,7 +212,7 @@ function leadsAside(url: URL, place: CallPlace, isSafe = false): RefusedReferenc
   if (is_ambiguous) return 'other_integration'
   if (integration === null || integration.base.base_url === base_url) return null
   if (isListedBy(integration, place.integration)) return null
-  return isSafe && mayGet(parsed.target, integration) ? null : 'other_integration'
+  return isSafe && mayCall('GET', parsed.target, integration) ? null : 'other_integration'
 }
 
 /** A URL of another origin, written as one of the gateway. */

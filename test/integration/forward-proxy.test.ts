@@ -690,6 +690,23 @@ test('a private address is refused, also for a host that would be passed through
   by.destroy()
 })
 
+test('an unlisted host at a private address is refused, also one that AGW_EGRESS_ALLOW_CIDRS opens', async () => {
+  const own = await operator.makeAgent({ unlisted_hosts: 'allow' })
+  const by = client.agent({ key: own.api_key })
+  stack.dns.set('unlisted.test', ['127.0.0.1'])
+  const before = api.connections()
+  for (const name of ['unlisted.test', 'localhost', 'gateway.test']) {
+    const answer = await call({
+      to: `https://${name}:${api.ports.https}`,
+      path: '/x',
+      connections: by,
+    })
+    assertRefusal(answer, 502, 'upstream_unreachable')
+  }
+  assert.equal(api.connections(), before)
+  by.destroy()
+})
+
 test('a tunnel to the gateway itself reaches none of its listeners', async () => {
   const ports = [port, Number(new URL(stack.proxyUrl).port), Number(new URL(stack.apiUrl).port)]
   const token = `Authorization: Bearer ${stack.adminToken}\r\n`

@@ -140,6 +140,7 @@ export const anyConfig = fc
       agent_name,
       agent_id: `chosen-${i}`,
       metadata,
+      ...(i === 1 ? { unlisted_hosts: 'allow' } : {}),
     })),
     scopes:
       agents.length === 0 || integrations.length === 0

@@ -1,4 +1,4 @@
-import type { Agent, ApiKey, Integration, Scope } from '../../core/model.ts'
+import type { Agent, ApiKey, Integration, Organization, Scope } from '../../core/model.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -9,6 +9,7 @@ export class FakePolicyRedis {
   /** By hash. */
   readonly keys = new Map<string, ApiKey>()
   integrations: readonly Integration[] = []
+  organization: Organization | undefined
   readonly kills = new Map<number, KillRecord>()
   /** Agents whose records are no JSON. */
   readonly damaged = new Set<string>()
@@ -46,6 +47,10 @@ export class FakePolicyRedis {
 
   async hvals(): Promise<string[]> {
     return this.#read('integrations', () => this.integrations.map((one) => JSON.stringify(one)))
+  }
+
+  async hget(): Promise<string | null> {
+    return textOf(this.organization)
   }
 
   async hmget(_key: string, ...ids: string[]): Promise<(string | null)[]> {

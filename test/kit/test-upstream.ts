@@ -16,6 +16,7 @@ import type {
   UpstreamRoute,
 } from './test-upstream/received-request.ts'
 import { ReceivedRequest } from './test-upstream/received-request.ts'
+import { twoHostRoutes } from './test-upstream/two-host-routes.ts'
 import { repositoryRoutes } from './test-upstream/repository-routes.ts'
 
 /** Each stands for an API of its own; all of them resolve to this machine by the DNS server of the tests. */
@@ -30,6 +31,9 @@ export const TEST_UPSTREAM_HOSTS = {
   /** Listed by integrations of other hosts; no integration has it. */
   downloads: 'downloads.test',
   uploads: 'uploads.test',
+  /** What it hosts is at the second one. */
+  vendor: 'vendor.test',
+  cdn: 'cdn.test',
   /** The forward proxy passes it through unread. */
   blind: 'blind.test',
 } as const
@@ -59,12 +63,15 @@ export async function startTestUpstream(): Promise<TestUpstream> {
   const sockets = new Set<Socket>()
   let connections = 0
   const git = await gitRoutes()
+  const twoHosts = twoHostRoutes(git, TEST_UPSTREAM_HOSTS.cdn)
   const routes: Readonly<Record<string, UpstreamRoute>> = {
     [TEST_UPSTREAM_HOSTS.chat]: chatRoutes,
     [TEST_UPSTREAM_HOSTS.repositories]: repositoryRoutes,
     [TEST_UPSTREAM_HOSTS.payments]: formRoutes,
     [TEST_UPSTREAM_HOSTS.mcp]: mcpRoutes(),
     [TEST_UPSTREAM_HOSTS.git]: git,
+    [TEST_UPSTREAM_HOSTS.vendor]: twoHosts,
+    [TEST_UPSTREAM_HOSTS.cdn]: twoHosts,
   }
   const serve =
     (secure: boolean) =>

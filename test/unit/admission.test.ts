@@ -53,6 +53,7 @@ const FACTS = {
     headers: HEADERS,
     upgrade: null,
     named_agents: [],
+    is_proxied: false,
     installation: 'here',
   },
   now_ms: NOW_MS,

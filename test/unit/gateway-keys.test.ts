@@ -189,6 +189,7 @@ test('a key as the method is refused, since none can be taken out of it', () => 
     headers: [],
     upgrade: null,
     named_agents: [],
+    is_proxied: false,
     installation: '',
   }
   for (const method of [

@@ -29,7 +29,7 @@ export function aPlace(
     base_url: integration.base.base_url,
     integration,
     integrations: table,
-    mayGet: () => false,
+    mayCall: () => false,
     method: 'POST',
     is_proxied: false,
     path,

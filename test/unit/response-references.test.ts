@@ -18,7 +18,7 @@ import { anIntegration } from './policy-kit.ts'
 
 const PATH = '/https://api.example.com/v1/things/7?page=2'
 
-interface Called extends Partial<Pick<CallPlace, 'is_proxied' | 'mayGet' | 'method'>> {
+interface Called extends Partial<Pick<CallPlace, 'is_proxied' | 'mayCall' | 'method'>> {
   readonly path?: string
   readonly authority?: string
   readonly forwarded_host?: string
@@ -363,7 +363,11 @@ test('a redirect to another integration passes where the client follows it by a 
   )
   for (const [status, method, mayGet, passes] of [...rows, ['302', 'GET', false, false] as const])
     for (const is_proxied of [false, true]) {
-      const place = aPlace(PATH, [OWN, OTHER], { method, is_proxied, mayGet: () => mayGet })
+      const place = aPlace(PATH, [OWN, OTHER], {
+        method,
+        is_proxied,
+        mayCall: (as) => mayGet && as === 'GET',
+      })
       const headers = [
         { name: ':status', value: status },
         { name: 'location', value },
@@ -373,6 +377,19 @@ test('a redirect to another integration passes where the client follows it by a 
       if (result.kind === 'pass')
         assert.equal(result.headers[1]?.value, is_proxied ? value : `${GATEWAY_URL}/${value}`)
     }
+})
+
+test('a redirect to another integration passes after no call that some clients would repeat there', () => {
+  for (const status of ['301', '302', '303'])
+    for (const is_proxied of [false, true])
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const place = aPlace(PATH, [OWN, OTHER], { method, is_proxied, mayCall: () => true })
+        const headers = [
+          { name: ':status', value: status },
+          { name: 'location', value: 'https://other.test/x' },
+        ]
+        assert.equal(judgeHeaders(headers, place).kind, 'deny', `${status} ${method}`)
+      }
 })
 
 test('a redirect to a host that the answering integration lists passes, whatever the method', () => {
@@ -399,7 +416,7 @@ test('a redirect to a host that the answering integration lists passes, whatever
 })
 
 test('the URL of a next call that leads to another integration is left out', () => {
-  const place = aPlace(PATH, [OWN, OTHER], { mayGet: () => true })
+  const place = aPlace(PATH, [OWN, OTHER], { mayCall: () => true })
   for (const [name, value] of [
     ['link', '<https://other.test/x>; rel="next"'],
     ['operation-location', 'https://other.test/x'],
@@ -431,7 +448,7 @@ test('through the forward proxy too, only what clients follow by GET leads to an
   for (const [name, value, fate] of rows) {
     const place = aPlace(PATH, [{ ...OWN, rewrite_headers: ['x-upload'] }, OTHER], {
       is_proxied: true,
-      mayGet: () => true,
+      mayCall: () => true,
     })
     const headers = [{ name, value }]
     const result = judgeHeaders(headers, place)

@@ -175,6 +175,7 @@ async function review(admitted: Scope, later: readonly Scope[], now_ms: number) 
           headers: [],
           upgrade: null,
           named_agents: [],
+          is_proxied: false,
           installation: '',
         },
         caller: { kind: 'known', key, place: { kind: 'authorization' } },

@@ -15,6 +15,7 @@ import { Reactivate } from '../parts/reactivate.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
 import { ReadableTable, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { UnlistedField } from '../parts/unlisted-field.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
@@ -104,7 +105,7 @@ function Deeds({
           onDone={() => (onKilled(null), onChanged())}
         />
       )}
-      {mayChange && <Rename agent={agent} path={path} onDone={onChanged} />}
+      {mayChange && <Edit agent={agent} path={path} onDone={onChanged} />}
       {mayChange && (
         <ConfirmButton
           label="Delete"
@@ -131,34 +132,45 @@ function Deeds({
   )
 }
 
-function Rename({ agent, path, onDone }: { agent: Agent; path: string; onDone: () => void }) {
-  const [name, setName] = useState<string | null>(null)
-  const rename = useAction(
-    () => ask('PATCH', path, { body: { agent_name: name } }),
+function Edit({ agent, path, onDone }: { agent: Agent; path: string; onDone: () => void }) {
+  const [draft, setDraft] = useState<Pick<Agent, 'agent_name' | 'unlisted_hosts'> | null>(null)
+  const save = useAction(
+    () => ask('PATCH', path, { body: draft ?? {} }),
     () => {
-      setName(null)
+      setDraft(null)
       onDone()
     },
   )
   return (
     <>
-      <button type="button" onClick={() => setName(agent.agent_name)}>
-        Rename
+      <button type="button" onClick={() => setDraft(editableOf(agent))}>
+        Edit
       </button>
-      {name !== null && (
+      {draft !== null && (
         <DialogForm
-          title="Rename the agent"
-          submit="Rename"
-          {...rename}
-          onSubmit={rename.run}
-          onClose={() => setName(null)}
+          title={`Edit ${agent.agent_name}`}
+          submit="Save"
+          {...save}
+          onSubmit={save.run}
+          onClose={() => setDraft(null)}
         >
-          <NameField member="/agent_name" value={name} onValue={setName} />
+          <NameField
+            member="/agent_name"
+            value={draft.agent_name}
+            onValue={(agent_name) => setDraft({ ...draft, agent_name })}
+          />
+          <UnlistedField
+            value={draft.unlisted_hosts}
+            onValue={(unlisted_hosts) => setDraft({ ...draft, unlisted_hosts })}
+            unset="as the organization says"
+          />
         </DialogForm>
       )}
     </>
   )
 }
+
+const editableOf = ({ agent_name, unlisted_hosts }: Agent) => ({ agent_name, unlisted_hosts })
 
 const KilledBand = ({ agent, at }: { agent: Agent; at: string }) => (
   <p class="notice bad">
@@ -177,6 +189,7 @@ function AgentFacts({ agent }: { agent: Agent }) {
         ['id', <code key="id">{agent.agent_id}</code>],
         ['last call', <Time key="seen" at={agent.last_seen_at} isFull />],
         ['created', <Time key="made" at={agent.created_at} isFull />],
+        ['unlisted hosts', agent.unlisted_hosts ?? 'as the organization says'],
         ...(hasMetadata ? [['metadata', <Json key="m" value={agent.metadata} />] as const] : []),
       ]}
     />

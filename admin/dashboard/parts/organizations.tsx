@@ -1,6 +1,6 @@
 import { useContext, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { Organization } from '../api-types.ts'
+import type { Agent, Organization } from '../api-types.ts'
 import { SessionContext } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { type Paged, usePages } from '../use-load.ts'
@@ -9,11 +9,12 @@ import { DialogForm } from './dialog.tsx'
 import { CheckField, NameField, TextField } from './fields.tsx'
 import { PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
+import { UnlistedField } from './unlisted-field.tsx'
 
 type Made = Organization & { readonly admin_token: string }
 type Open =
   | { readonly kind: 'create' }
-  | { readonly kind: 'rename' | 'delete'; readonly organization: Organization }
+  | { readonly kind: 'edit' | 'delete'; readonly organization: Organization }
 
 /** The tenants of the deployment; only admins of the default organization see them. */
 export function Organizations() {
@@ -46,8 +47,8 @@ export function Organizations() {
           }}
         />
       )}
-      {open?.kind === 'rename' && (
-        <RenameOrganization of={open.organization} onClose={() => setOpen(null)} onDone={done} />
+      {open?.kind === 'edit' && (
+        <EditOrganization of={open.organization} onClose={() => setOpen(null)} onDone={done} />
       )}
       {open?.kind === 'delete' && (
         <DeleteOrganization of={open.organization} onClose={() => setOpen(null)} onDone={done} />
@@ -87,8 +88,8 @@ function OrganizationTable({
           head: 'Actions',
           cell: (organization) => (
             <span class="buttons">
-              <button type="button" onClick={() => onOpen({ kind: 'rename', organization })}>
-                Rename
+              <button type="button" onClick={() => onOpen({ kind: 'edit', organization })}>
+                Edit
               </button>
               {!isOwn(organization) && (
                 <button
@@ -147,19 +148,22 @@ interface Changing {
   readonly onDone: () => void
 }
 
-function RenameOrganization({ of, onClose, onDone }: Changing) {
+function EditOrganization({ of, onClose, onDone }: Changing) {
   const [name, setName] = useState(of.name)
+  const [unlisted_hosts, setUnlisted] = useState<Agent['unlisted_hosts']>(of.unlisted_hosts)
   const path = `/admin/organizations/${of.organization_id}`
-  const rename = useAction(() => ask('PATCH', path, { body: { name } }), onDone)
+  const body = { name, unlisted_hosts }
+  const save = useAction(() => ask('PATCH', path, { body }), onDone)
   return (
     <DialogForm
-      title={`Rename ${of.name}`}
-      submit="Rename"
-      {...rename}
-      onSubmit={rename.run}
+      title={`Edit ${of.name}`}
+      submit="Save"
+      {...save}
+      onSubmit={save.run}
       onClose={onClose}
     >
       <NameField member="/name" value={name} onValue={setName} />
+      <UnlistedField value={unlisted_hosts} onValue={setUnlisted} />
     </DialogForm>
   )
 }

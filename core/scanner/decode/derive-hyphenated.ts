@@ -36,7 +36,9 @@ const wordsIn = (text: Buffer, table: TokenTable): Word[] => {
     while (start > 0 && isPart(text[start - 1])) start -= 1
     let end = at
     while (isPart(text[end])) end += 1
-    for (const { 0: written, index } of text.toString('latin1', start, end + 1).matchAll(HYPHENATED))
+    for (const { 0: written, index } of text
+      .toString('latin1', start, end + 1)
+      .matchAll(HYPHENATED))
       if (isTelling(written, table))
         words.push({ start: start + index, end: start + index + written.length })
     at = text.indexOf(HYPHEN, end)
