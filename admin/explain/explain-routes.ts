@@ -34,7 +34,7 @@ const Question = Strict({
     Type.Record(
       Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$" }),
       Type.String({ maxLength: 16_384 }),
-      { maxProperties: 180, description: 'As the agent sends them' },
+      { maxProperties: 180, additionalProperties: false, description: 'As the agent sends them' },
     ),
   ),
   body: Type.Optional(

@@ -14,7 +14,7 @@ import type { Target } from './parse-target.ts'
 export interface UnlistedFacts {
   /** What the organization says for agents that do not say otherwise. */
   readonly by_default: UnlistedHosts
-  /** Hosts that are never unlisted, such as those that are passed through unread. */
+  /** Hosts that are never unlisted: those that are passed through unread, and the gateway itself. */
   readonly closed_hosts: ReadonlySet<string>
 }
 

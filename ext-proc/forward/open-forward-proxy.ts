@@ -1,3 +1,4 @@
+import { knownUrl } from '../../core/bounded/parse-url.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
@@ -46,7 +47,11 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
   const secrets = new SecretService({ authority: authority.current, nowMs: Date.now, log })
   const seal = tunnelSeal(settings.verdictSecrets ?? [settings.verdictSecret])
   const blind = settings.forwardBlindHosts.map((host) => host.toLowerCase())
-  const names = blind.map((host) => canonicalName(host.replace(/:\d+$/, '')) ?? host)
+  const { proxy_url } = services.settings.gateway
+  const gateway = proxy_url === null ? [] : [knownUrl(proxy_url).host]
+  const names = [...blind, ...gateway].map(
+    (host) => canonicalName(host.replace(/:\d+$/, '')) ?? host,
+  )
   const inside = { ...services, seal, closed_hosts: new Set(names) }
   const entry = {
     ...inside,
