@@ -7,7 +7,8 @@ import { type RedisClient, runScript } from '../redis/run-script.ts'
 
 /**
  * Appends entries of one organization, as JSON, to its activity log as blocks. No webhook receives such entries.
- * @returns false, and writes nothing, while no admin service that reads blocks has indexed the log: edges are updated first
+ * @returns false, and writes nothing, while no admin service that reads blocks has indexed the log, since edges are updated first,
+ * and just after a call was cut
  */
 export async function recordBlocks(
   redis: RedisClient,
@@ -25,6 +26,8 @@ export async function recordBlocks(
     REDIS_KEYS.activityDigest(organization_id),
     REDIS_KEYS.activityBudget,
     by.key,
+    REDIS_KEYS.decidedCalls('0'),
+    REDIS_KEYS.decidedCalls('1'),
   ] as const
   const written = await runScript(redis, 'record-blocks', keys, args)
   if (written === 0 && texts.length > 0) throw new GivenUpError()

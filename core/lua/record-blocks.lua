@@ -1,15 +1,19 @@
 -- Purpose: appends blocks of activity entries of one organization: calls that went on, which no webhook receives.
 -- Guarantee: the entries of a block have places of their own, in its order; the last has the id of the row. No other row has
 --   an id between them. The log keeps to its bound of rows and to its budget of bytes.
--- KEYS[1] activity stream · KEYS[2] digest · KEYS[3] budget of the log in bytes · KEYS[4] log writer
+-- KEYS[1] activity stream · KEYS[2] digest · KEYS[3] budget of the log in bytes · KEYS[4] log writer ·
+--   KEYS[5..6] decided calls
 -- ARGV[1] bound of the stream · ARGV[2] form of the indexes that goes with blocks · ARGV[3] mark of the write ·
 --   ARGV[4..] four for each block, as core/activity/pack-block.ts makes them: head, names of the
 --   indexes, hashes of the request ids, the block
--- Returns: number of blocks written, or -1 where the admin service that indexes the log has not said that it reads blocks
+-- Returns: number of blocks written, or -1 where entries must be written one by one: the admin service that indexes the log has not
+--   said that it reads blocks, or a call of a block may have been cut
 -- @include keep-log-to-budget
+-- @include once-per-call
 -- @include writer-of-log
 
 if redis.call('HGET', KEYS[2], 'form') ~= ARGV[2] then return -1 end
+if hasCutLately(decidedCalls(KEYS[5], KEYS[6])) then return -1 end
 if isGivenUp(KEYS[4], ARGV[3]) then return 0 end
 
 local function lastId()

@@ -104,6 +104,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   rateLog: 'removed',
   rateViolations: 'removed',
   logWriter: 'live',
+  decidedCalls: 'live',
   acknowledgements: 'live',
 }
 

@@ -599,6 +599,13 @@ export const REDIS_KEY_ROWS = {
     holds:
       '`generation` of a process that writes the activity log, below which its writes are ignored; log → number of its last batch; expires.',
   },
+  decidedCalls: {
+    kind: 'decided-calls',
+    of: ['slot'],
+    type: 'hash',
+    holds:
+      'request id of a call that has an entry → 1; two slots take turns by the minute, `minute` names it; `cut_ms`: when the latest entry of a call that was cut came; expires.',
+  },
   acknowledgements: {
     kind: 'acknowledgements',
     of: ['epoch'],

@@ -344,3 +344,36 @@ test('a write that was given up is not run, whenever the store reads it', async 
   assert.deepEqual([await written(early), await written(late)], [1, 1])
   assert.deepEqual(await writer.giveUp(['log']), [second.batch + 1])
 })
+
+test('a call has one entry, whoever decides it and however it ends', async () => {
+  await connected()
+  const decided = (decision: ActivityEntry['decision'], request_id: string): ActivityEntry => ({
+    ...activityEntry('request_allowed'),
+    agent_id: 'agt_once',
+    decision,
+    request_id,
+  })
+  // Envoy asks another process when one has died that had refused the call.
+  const [first, again] = [decided('blocked', 'r1'), decided('blocked', 'r1')]
+  await recorder.refused(first)
+  await recorder.refused(again)
+  // A call that is cut may have ended by itself; there are enough others for a block.
+  const cut = decided('terminated', 'r2')
+  await recorder.refused(cut)
+  const allowed = ['r3', 'r2', 'r4', 'r5'].map((id) => decided('allowed', id))
+  for (const one of allowed) recorder.allowed(one)
+  await recorder.flush()
+  // An entry that decides no call is none of them, whatever it names.
+  for (const data of [{ request_id: 'r1' }, { request_id: 'r1', decision: 'blocked' }])
+    await recorder.refused({ ...decided(null, 'r1'), data })
+  const found = (await logged('agt_once')).map(({ decision, request_id }) => [decision, request_id])
+  assert.deepEqual(found, [
+    ['blocked', 'r1'],
+    ['terminated', 'r2'],
+    ['allowed', 'r3'],
+    ['allowed', 'r4'],
+    ['allowed', 'r5'],
+    [null, 'r1'],
+    [null, 'r1'],
+  ])
+})
