@@ -60,6 +60,12 @@ export const portOrOff: SettingKind<number | null> = {
   },
 }
 
+export const extProcTransport: SettingKind<'built-in' | 'grpc-js'> = {
+  name: 'built-in or grpc-js',
+  parse: (text) =>
+    text === 'built-in' || text === 'grpc-js' ? good(text) : bad('must be built-in or grpc-js'),
+}
+
 export const onOff: SettingKind<boolean> = {
   name: 'on or off',
   parse: (text) =>

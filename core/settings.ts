@@ -240,6 +240,12 @@ export const SETTINGS = {
     'Number of ext-proc processes that agw start runs.',
     { shown_default: `cores, at least ${WORKERS_DEFAULT_MIN}, at most ${WORKERS_DEFAULT_MAX}` },
   ),
+  extProcTransport: withDefault(
+    'AGW_EXT_PROC_TRANSPORT',
+    kinds.extProcTransport,
+    'built-in',
+    'What speaks HTTP/2 and gRPC with Envoy: `built-in`, or the packages of gRPC, which take more CPU time a call.',
+  ),
   envoyConcurrency: withDefault(
     'AGW_ENVOY_CONCURRENCY',
     kinds.integer(1, 256),

@@ -33,7 +33,7 @@ import {
   type ServerOptions,
   startServer,
 } from './envoy/start-server.ts'
-import type { GrpcServer } from './http2/grpc-server.ts'
+import type { GrpcServer } from './grpc/grpc-server.ts'
 import { deny } from './verdict/step.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
 import { TurnsFullError } from './policy/step-turns.ts'
@@ -157,6 +157,7 @@ const serverOptions = (settings: EdgeSettings): ServerOptions => ({
   fd: settings.extProcFd,
   tls: tlsOf(settings),
   message_limit_bytes: settings.maxBodyBytes,
+  transport: settings.extProcTransport,
 })
 
 interface Stop {

@@ -178,7 +178,7 @@ export class CallStream implements CallInFlight, CallIo {
       message = readRequest(bytes)
     } catch (error) {
       this.#parts.log.error({ error: String(error) }, 'Envoy sent a message that cannot be decoded')
-      this.#stream.emit('error', { code: INTERNAL, details: 'malformed message' })
+      this.#stream.fail(INTERNAL, 'malformed message')
       return
     }
     switch (message.kind) {
@@ -210,7 +210,7 @@ export class CallStream implements CallInFlight, CallIo {
         return
       case 'unknown':
         this.#parts.log.error({}, 'Envoy sent a message of an unknown type')
-        this.#stream.emit('error', { code: INTERNAL, details: 'unknown message' })
+        this.#stream.fail(INTERNAL, 'unknown message')
         return
     }
   }
@@ -237,7 +237,7 @@ export class CallStream implements CallInFlight, CallIo {
         { error: describe(error), request_id: record?.facts.request_id },
         'a call could not be decided',
       )
-      if (record === null) this.#stream.emit('error', { code: INTERNAL, details: 'not decided' })
+      if (record === null) this.#stream.fail(INTERNAL, 'not decided')
       else {
         const details = causeOf(this.#parts.whyUnavailable(error))
         await this.#refuse({ reason: 'gateway_unavailable', details }, record)

@@ -76,7 +76,7 @@ export class DeltaStreams<Request, At extends DeltaStream> {
 
   #fail(at: At, code: number, details: string): void {
     this.#drop(at)
-    at.stream.emit('error', { code, details })
+    at.stream.fail(code, details)
   }
 
   #drop(at: At): void {

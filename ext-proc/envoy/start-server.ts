@@ -1,17 +1,18 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
 import { listenFailure } from '../../core/listen-failure.ts'
-import { type GrpcMethods, GrpcServer } from '../http2/grpc-server.ts'
-import type { GrpcStream } from '../http2/grpc-stream.ts'
+import { serveBuiltIn } from '../grpc/built-in.ts'
+import type { GrpcCall, GrpcMethods, ServeConnection } from '../grpc/grpc-call.ts'
+import { GrpcServer } from '../grpc/grpc-server.ts'
 import { followTlsFiles } from './follow-tls-files.ts'
 import { hasAllowedName } from './has-allowed-name.ts'
 import { hostAndPort } from './host-and-port.ts'
 import { readTlsFiles } from './read-tls-files.ts'
 
-export type EnvoyStream = GrpcStream
+export type EnvoyStream = GrpcCall
 export type StreamHandler = (stream: EnvoyStream) => void
 
 /** One stream per Envoy thread, open indefinitely. It is answered when this process stops. */
-export type AccessLogStream = GrpcStream
+export type AccessLogStream = GrpcCall
 export type AccessLogHandler = (
   stream: AccessLogStream,
   answer: (error: null, message: Buffer) => void,
@@ -34,7 +35,11 @@ export interface ServerOptions {
   readonly tls: ServerTls | null
   /** Largest message: a buffered body and its headers. */
   readonly message_limit_bytes: number
+  /** What speaks HTTP/2 and gRPC; `AGW_EXT_PROC_TRANSPORT`. */
+  readonly transport?: Transport
 }
+
+export type Transport = 'built-in' | 'grpc-js'
 
 const HEADROOM_BYTES = 1 << 20
 const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process'
@@ -100,8 +105,7 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
   const tls = address.startsWith(UNIX) ? null : neededTls(options.tls)
   const secure = tls === null ? null : { tls, files: readTlsFiles(tls) }
   const server = new GrpcServer(
-    methodsOf(handlers),
-    limit_bytes,
+    await serveBy(options.transport ?? 'built-in', methodsOf(handlers), limit_bytes),
     secure === null
       ? null
       : { ...secure.files, accepts: (peer) => hasAllowedName(peer, secure.tls.client_sans) },
@@ -119,9 +123,20 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
   return server
 }
 
+/** grpc-js is loaded where it is chosen, and nowhere else. */
+async function serveBy(
+  transport: Transport,
+  methods: GrpcMethods,
+  limit_bytes: number,
+): Promise<ServeConnection> {
+  if (transport === 'built-in') return serveBuiltIn(methods, limit_bytes)
+  const { serveWithGrpcJs } = await import('../grpc/grpc-js.ts')
+  return serveWithGrpcJs(methods, limit_bytes)
+}
+
 function methodsOf(handlers: Handlers): GrpcMethods {
   const { ext_proc, access_log, secrets, clusters, traces, is_serving } = handlers
-  const methods = new Map<string, (stream: GrpcStream) => void>()
+  const methods = new Map<string, (call: GrpcCall) => void>()
   if (ext_proc !== undefined) methods.set(PROCESS, ext_proc)
   if (secrets !== undefined) methods.set(DELTA_SECRETS, secrets)
   if (clusters !== undefined) methods.set(DELTA_CLUSTERS, clusters)
@@ -144,7 +159,7 @@ function methodsOf(handlers: Handlers): GrpcMethods {
   return methods
 }
 
-function answerOnce(stream: GrpcStream, message: Buffer): void {
+function answerOnce(stream: GrpcCall, message: Buffer): void {
   stream.write(message)
   stream.end()
 }

@@ -9,8 +9,10 @@ import { describe, mock, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { startServer } from '../../ext-proc/envoy/start-server.ts'
 import { Http2Connection, type Http2Stream } from '../../ext-proc/http2/connection.ts'
-import { type GrpcMethods, GrpcServer } from '../../ext-proc/http2/grpc-server.ts'
-import { GrpcStream } from '../../ext-proc/http2/grpc-stream.ts'
+import { serveBuiltIn } from '../../ext-proc/grpc/built-in.ts'
+import type { GrpcCall, GrpcMethods } from '../../ext-proc/grpc/grpc-call.ts'
+import { GrpcServer } from '../../ext-proc/grpc/grpc-server.ts'
+import { GrpcStream } from '../../ext-proc/grpc/grpc-stream.ts'
 import { HpackDecoder } from '../../ext-proc/http2/hpack-decoder.ts'
 import { literalHeader } from '../../ext-proc/http2/response-blocks.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
@@ -270,7 +272,7 @@ describe('frames as peers may send them', () => {
 
   for (const [name, act] of [
     ['by its end', (call: GrpcStream) => call.end()],
-    ['by an error', (call: GrpcStream) => call.emit('error', { code: 13 })],
+    ['by an error', (call: GrpcStream) => call.fail(13, '')],
     [
       'by an exception',
       () => {
@@ -361,7 +363,7 @@ describe('frames as peers may send them', () => {
 
   test('a peer may have any size of its header table, and change it', async () => {
     const path = join(tempFolder('h2'), 'table.sock')
-    const server = new GrpcServer(echo(), LIMIT_BYTES, null)
+    const server = new GrpcServer(serveBuiltIn(echo(), LIMIT_BYTES), null)
     await server.listen({ path })
     for (const sizes of [
       [0],
@@ -399,7 +401,7 @@ describe('frames as peers may send them', () => {
 })
 
 function echo(): GrpcMethods {
-  const handle = (call: GrpcStream): void => {
+  const handle = (call: GrpcCall): void => {
     call.on('data', (bytes: Buffer) => call.write(bytes))
     call.on('end', () => call.end())
   }
@@ -619,7 +621,7 @@ describe('the life of streams and connections', () => {
   for (const event of ['open', 'end', 'cancelled'] as const)
     test(`a throw on ${event} ends its call, and no other`, async () => {
       const { wire, seen, connection } = setUp()
-      const failing = (call: GrpcStream): void => {
+      const failing = (call: GrpcCall): void => {
         if (event === 'open') throw new Error('on purpose')
         call.on(event, () => {
           throw new Error('on purpose')
@@ -627,7 +629,7 @@ describe('the life of streams and connections', () => {
       }
       const methods: GrpcMethods = new Map([...echo(), ['/fail', failing]])
       const path = join(tempFolder('h2'), 'throw.sock')
-      const server = new GrpcServer(methods, LIMIT_BYTES, null)
+      const server = new GrpcServer(serveBuiltIn(methods, LIMIT_BYTES), null)
       await server.listen({ path })
       const socket = connect(path)
       const chunks: Buffer[] = []
@@ -737,7 +739,11 @@ describe('who may connect', () => {
   test('TCP takes a certificate of its CA and HTTP/2, and nothing else', async () => {
     const own = await makeCertificates(['127.0.0.1'])
     const foreign = await makeCertificates(['127.0.0.1'])
-    const server = new GrpcServer(echo(), MiB, { cert: own.cert, key: own.key, ca: own.ca })
+    const server = new GrpcServer(serveBuiltIn(echo(), MiB), {
+      cert: own.cert,
+      key: own.key,
+      ca: own.ca,
+    })
     const path = join(tempFolder('h2'), 'tls.sock')
     await server.listen({ path })
     const h2 = ['h2']

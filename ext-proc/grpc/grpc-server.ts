@@ -6,17 +6,10 @@ import {
   Server as TlsServer,
   type TLSSocket,
 } from 'node:tls'
-import { Http2Connection, type Http2Stream, type StreamHead } from './connection.ts'
-import { GrpcStream } from './grpc-stream.ts'
-import { literalHeader } from './response-blocks.ts'
+import type { ServeConnection, ServedConnection } from './grpc-call.ts'
 
-const UNIMPLEMENTED = 12
 const KEEP_ALIVE_MS = 30_000
 const HANDSHAKE_LIMIT_MS = 10_000
-const UNSUPPORTED_MEDIA_TYPE = Buffer.concat([
-  literalHeader(':status', '415'),
-  literalHeader('content-type', 'text/plain'),
-])
 
 /** What a server over TCP shows, and whom it accepts. */
 export interface GrpcTls extends SecureContextOptions {
@@ -24,27 +17,16 @@ export interface GrpcTls extends SecureContextOptions {
   readonly accepts?: (peer: X509Certificate | undefined) => boolean
 }
 
-/** Methods by their path, `/package.Service/Method`. */
-export type GrpcMethods = ReadonlyMap<string, (stream: GrpcStream) => void>
-
-/**
- * A gRPC server for few peers and many short calls: what grpc-js and node:http2 spend on a call is more than the decision
- * takes. Messages are handed through as bytes.
- */
+/** Accepts the connections of a gRPC server, and ends them. */
 export class GrpcServer {
-  readonly #methods: GrpcMethods
-  readonly #limit_bytes: number
+  readonly #serve: ServeConnection
   readonly #server: Server
-  readonly #connections = new Set<Http2Connection>()
+  readonly #connections = new Set<ServedConnection>()
   #isStopping = false
 
-  /**
-   * @param limit_bytes of one message
-   * @param tls null on a Unix socket; else clients must show a certificate
-   */
-  constructor(methods: GrpcMethods, limit_bytes: number, tls: GrpcTls | null) {
-    this.#methods = methods
-    this.#limit_bytes = limit_bytes
+  /** @param tls null on a Unix socket; else clients must show a certificate */
+  constructor(serve: ServeConnection, tls: GrpcTls | null) {
+    this.#serve = serve
     const accept = (socket: Socket): void => this.#accept(socket)
     this.#server = tls === null ? createServer(accept) : secureServer(tls, accept)
   }
@@ -93,23 +75,9 @@ export class GrpcServer {
     socket.setNoDelay(true)
     // An Envoy that vanished without a word is noticed, and its calls end.
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
-    const connection: Http2Connection = new Http2Connection(socket, (stream, head) =>
-      this.#open(connection, stream, head),
-    )
+    const connection = this.#serve(socket)
     this.#connections.add(connection)
     socket.once('close', () => this.#connections.delete(connection))
-  }
-
-  #open(connection: Http2Connection, stream: Http2Stream, head: StreamHead): GrpcStream {
-    const { method, path, content_type } = head
-    const call = new GrpcStream(connection, stream, head, this.#limit_bytes)
-    const handle = this.#methods.get(path)
-    if (method !== 'POST' || !content_type.startsWith('application/grpc'))
-      connection.sendTrailers(stream, UNSUPPORTED_MEDIA_TYPE)
-    else if (handle === undefined)
-      call.emit('error', { code: UNIMPLEMENTED, details: `no such method: ${path}` })
-    else call.begin(handle)
-    return call
   }
 }
 

@@ -1,11 +1,11 @@
-import { EventEmitter } from 'node:events'
-import type { Http2Connection, Http2Stream, StreamHead, StreamReceiver } from './connection.ts'
-import { literalHeader, RESPONSE_HEADERS, STATUS_OK } from './response-blocks.ts'
-
-/** Numbers of gRPC. */
-const RESOURCE_EXHAUSTED = 8
-const UNIMPLEMENTED = 12
-const INTERNAL = 13
+import type {
+  Http2Connection,
+  Http2Stream,
+  StreamHead,
+  StreamReceiver,
+} from '../http2/connection.ts'
+import { literalHeader, RESPONSE_HEADERS, STATUS_OK } from '../http2/response-blocks.ts'
+import { GRPC_STATUS, GrpcCall } from './grpc-call.ts'
 
 /** Flag and length, in front of each message. */
 const PREFIX_BYTES = 5
@@ -14,21 +14,11 @@ const prefix = Buffer.alloc(PREFIX_BYTES)
 /** Of what is said of a status; it goes into one frame with the rest of the block. */
 const DETAILS_LIMIT = 1_000
 
-export interface GrpcStatus {
-  readonly code: number
-  readonly details: string
-}
-
-/**
- * One call of gRPC, seen from the server. It emits `data` for each message, `end` when the caller has sent all,
- * `cancelled` when the call is over before its end, and `error` when it has failed here. Whoever emits `error` with a
- * status ends the call with it.
- */
-export class GrpcStream extends EventEmitter implements StreamReceiver {
+/** A call on a stream of the built-in HTTP/2 server. */
+export class GrpcStream extends GrpcCall implements StreamReceiver {
   readonly #connection: Http2Connection
   readonly #stream: Http2Stream
   readonly #authority: string
-  /** W3C Trace Context of whoever called; empty if it traces nothing. */
   readonly traceparent: string
   readonly #limit_bytes: number
   /** A prefix that has not come whole. */
@@ -53,20 +43,16 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     this.#authority = authority
     this.traceparent = traceparent
     this.#limit_bytes = limit_bytes
-    this.on('error', (status: Partial<GrpcStatus>) => this.#fail(status))
   }
 
-  /** The authority of the request. */
   getHost(): string {
     return this.#authority
   }
 
-  /** The same object for all calls of one connection. */
   get connection(): object {
     return this.#connection
   }
 
-  /** Its connection was closed. */
   get isLost(): boolean {
     return this.#connection.isClosed
   }
@@ -79,19 +65,14 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     this.#connection.sendData(this.#stream, message, prefix)
   }
 
-  /** Calls back when the caller has read what was written, unless the call is over before. Not while it waits for a window. */
   whenRead(callback: () => void): void {
     if (this.#stream.waiting.length === 0) this.#connection.whenRead(callback)
   }
 
-  /** Ends the call with OK. */
   end(): void {
     this.#finish(STATUS_OK)
   }
 
-  /**
-   * Ends the response with OK. What the caller sends before it has received the end is still emitted; `end` or `cancelled` follows.
-   */
   endResponse(): void {
     if (this.#isOver) return
     this.#stream.reads_on = true
@@ -107,23 +88,14 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
   onEnd(): void {
     if (this.#isOver) return
     const isWhole = this.#message === null && this.#prefixBytes === 0
-    if (isWhole) this.#tell('end')
-    else this.emit('error', { code: INTERNAL, details: 'a message is cut short' })
+    if (isWhole) this.report('end')
+    else this.fail(GRPC_STATUS.internal, 'a message is cut short')
   }
 
   onCancel(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#tell('cancelled')
-  }
-
-  /** A throw of the handler ends this call and no other. */
-  begin(handle: (stream: GrpcStream) => void): void {
-    try {
-      handle(this)
-    } catch (error) {
-      this.#thrown(error)
-    }
+    this.report('cancelled')
   }
 
   /** Reads a prefix, and the message if it has arrived; returns where reading continues. */
@@ -135,10 +107,10 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     const length = isThere ? bytes.readUInt32BE(at + 1) : (this.#prefix?.readUInt32BE(1) ?? 0)
     this.#prefixBytes = 0
     const end = start + length
-    if (flag !== 0) this.emit('error', { code: UNIMPLEMENTED, details: 'compressed message' })
+    if (flag !== 0) this.fail(GRPC_STATUS.unimplemented, 'compressed message')
     else if (length > this.#limit_bytes)
-      this.emit('error', { code: RESOURCE_EXHAUSTED, details: 'the message is too large' })
-    else if (end <= bytes.length) this.#tell('data', bytes.subarray(start, end))
+      this.fail(GRPC_STATUS.resource_exhausted, 'the message is too large')
+    else if (end <= bytes.length) this.report('data', bytes.subarray(start, end))
     else {
       // Memory of its own, which can be given back on its own.
       this.#message = Buffer.allocUnsafeSlow(length)
@@ -160,29 +132,12 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     this.#messageBytes += copied
     if (this.#messageBytes === message.length) {
       this.#message = null
-      this.#tell('data', message)
+      this.report('data', message)
     }
     return at + copied
   }
 
-  /** A throw of a listener ends this call and no other. */
-  #tell(event: 'data' | 'end' | 'cancelled', message?: Buffer): void {
-    try {
-      this.emit(event, message)
-    } catch (error) {
-      this.#thrown(error)
-    }
-  }
-
-  #thrown(error: unknown): void {
-    try {
-      this.emit('error', { code: INTERNAL, details: String(error) })
-    } catch (second) {
-      process.emitWarning(`a call failed, and so did its end: ${String(second)}`)
-    }
-  }
-
-  #fail({ code = INTERNAL, details = '' }: Partial<GrpcStatus>): void {
+  protected sendFailure(code: number, details: string): void {
     const shown = percentEncoded(details.slice(0, DETAILS_LIMIT))
     this.#finish(
       Buffer.concat([
