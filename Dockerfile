@@ -17,12 +17,13 @@ COPY core ./core
 COPY ext-proc ./ext-proc
 COPY admin ./admin
 COPY envoy ./envoy
+COPY proto ./proto
 COPY cli ./cli
 # Only what the programs read. Everybody may read it, whatever the permissions of the sources were.
 RUN node cli/prepare.mjs build && mkdir /image && cp -r --parents -t /image \
     package.json LICENSE \
     admin/openapi/docs.html admin/openapi/docs.css admin/openapi/docs.js \
-    core/lua core/scanner/model/weights.bin envoy/bootstrap.yaml dist/envoy/bootstrap.json \
+    core/lua core/scanner/model/weights.bin proto envoy/bootstrap.yaml dist/envoy/bootstrap.json \
     dist/THIRD-PARTY-LICENSES dist/sbom.cdx.json dist/chunks dist/console \
     dist/admin/main.js dist/admin/api-thread.js dist/cli/bin.js dist/cli/echo-api.js \
     dist/admin/audit/compress-worker.js dist/core/inspection/scan-worker.js \

@@ -83,6 +83,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     ENVOY_BIN: process.env['ENVOY_BIN'],
     AGW_CACHE_DIR: process.env['AGW_CACHE_DIR'],
+    AGW_EXT_PROC_TRANSPORT: process.env['AGW_EXT_PROC_TRANSPORT'],
     REDIS_URL: valkey.url,
     ...env,
   }

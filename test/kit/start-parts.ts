@@ -64,6 +64,7 @@ export async function startParts(
     AGW_ADMIN_SOCKET: adminSocket,
     AGW_ADMIN_TOKEN: adminToken,
     AGW_API_PORT: String(apiPort),
+    AGW_EXT_PROC_TRANSPORT: process.env['AGW_EXT_PROC_TRANSPORT'],
     ...env,
   }
   let log = ''

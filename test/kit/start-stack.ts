@@ -135,7 +135,7 @@ export async function startStack(
 }
 
 /** The tests say themselves what is set; binaries and their cache are those of the whole run. */
-const INHERITED = ['ENVOY_BIN', 'VALKEY_BIN', 'AGW_CACHE_DIR']
+const INHERITED = ['ENVOY_BIN', 'VALKEY_BIN', 'AGW_CACHE_DIR', 'AGW_EXT_PROC_TRANSPORT']
 
 const withoutSettings = (env: Environment): Environment =>
   Object.fromEntries(

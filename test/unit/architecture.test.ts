@@ -157,7 +157,7 @@ test('what answers Envoy is apart from what decides', () => {
       const isVerdict = path.startsWith('ext-proc/verdict/')
       assert.ok(!(isVerdict && file === null), `${path} may not import ${specifier}`)
       if (!file?.startsWith('ext-proc/') || file.startsWith(dirname(path))) continue
-      if (!isVerdict && file.startsWith('ext-proc/http2/')) continue
+      if (!isVerdict && file.startsWith('ext-proc/grpc/')) continue
       // A verdict is written in the terms of the wire, which are types.
       const isType = new RegExp(`import type [^'\n]*'${specifier}'`).test(text)
       assert.ok(isVerdict && isType, `${path} may not import ${specifier}`)
