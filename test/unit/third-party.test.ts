@@ -24,7 +24,7 @@ function bundledPackages(): Set<string> {
   const names = new Set<string>()
   for (const map of maps)
     for (const source of jsonOf(map).sources as string[]) {
-      const [, name] = /^.*node_modules\/((?:@[^/]+\/)?[^/.][^/]*)\//.exec(source) ?? []
+      const [, name] = /^.*node_modules\/((?:@[^/]+\/)?[^/.@][^/]*)\//.exec(source) ?? []
       if (name !== undefined) names.add(name)
     }
   return names
