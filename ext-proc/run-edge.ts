@@ -15,6 +15,7 @@ import { AgentUses } from './record/agent-uses.ts'
 import { beginRecord } from './record/begin-record.ts'
 import { HeldBytes } from './call/held-bytes.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
+import { patternReporter } from './process/report-patterns.ts'
 import { openForwardProxy, type ForwardProxy } from './forward/open-forward-proxy.ts'
 import { ClusterService } from './upstream/cluster-service.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
@@ -84,10 +85,11 @@ export async function runEdge(env: Environment): Promise<void> {
   const { edgeId: edge_id, region } = settings
   const log = edgeLog('ext-proc', edge_id)
   const health = await startHealthServer(settings.healthAddress)
-  // On cores of their own, while this thread builds its tables and joins the fleet.
-  const scans = startScanPool()
-  warmScanner()
   const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
+  // On cores of their own, while this thread builds its tables and joins the fleet.
+  const reporter = patternReporter({ redis: connections.commands, log, nowMs: Date.now })
+  const scans = startScanPool(reporter)
+  warmScanner()
   const recorder = new ActivityRecorder({ redis: connections.commands, nowMs: Date.now, log })
   connections.commands.on('ready', () => recorder.storeMayHaveChanged())
   const uses = new AgentUses(connections.commands, Date.now)
@@ -225,8 +227,12 @@ async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   return { partsOf: (stream) => partsFor(stream, shared, forward), forward, traces }
 }
 
-function startScanPool(): Edge['scans'] {
-  const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
+function startScanPool(onBadPatterns: ReturnType<typeof patternReporter>): Edge['scans'] {
+  const pool = openScanPool({
+    workers: SCAN_WORKERS,
+    queue_limit: SCAN_QUEUE_LIMIT,
+    onBadPatterns,
+  })
   const warm = pool.warm()
   // It is awaited later, and a failure until then must not end the process.
   warm.catch(() => undefined)

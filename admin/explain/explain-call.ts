@@ -2,9 +2,11 @@ import { admit } from '../../core/decision/admit.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
 import type { AgentFacts } from '../../core/decision/admission-facts.ts'
 import type { IntegrationTable } from '../../core/policy/compile-integrations.ts'
-import { findBodyOverrides } from '../../core/policy/find-body-overrides.ts'
+import { type BodyQuestions, readBody } from '../../core/inspection/read-body.ts'
+import { isBatchPath } from '../../core/policy/batch.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
+import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { type Explanation, explanation } from './explanation.ts'
 
 export interface Question {
@@ -48,8 +50,24 @@ export function explainCall(question: Question): Explanation {
     agent,
   })
   if (admission.kind !== 'admitted' || body === null) return explanation(admission)
-  const inBody = findBodyOverrides(Buffer.from(body), valueOf('content-type').join(', '))
-  return explanation(admitBody(admission, inBody) ?? admission)
+  const questions = {
+    ...OVERRIDES_ALONE,
+    content_type: valueOf('content-type').join(', '),
+    is_batch_path: isBatchPath(admission.target.segments),
+  }
+  const { overrides } = readBody(Buffer.from(body), questions, null, new SearchBudget()).facts
+  return explanation(admitBody(admission, overrides) ?? admission)
+}
+
+/** Of a body that is text, and short. */
+const OVERRIDES_ALONE: Omit<BodyQuestions, 'content_type'> = {
+  content_encoding: null,
+  limit_bytes: Number.MAX_SAFE_INTEGER,
+  identity: null,
+  asks_overrides: true,
+  json_rpc: null,
+  keeps_body: false,
+  scan: null,
 }
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

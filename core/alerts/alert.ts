@@ -15,6 +15,7 @@ export const ALERT_KINDS = [
   'clock_skew',
   'encryption_key',
   'streams_not_kept',
+  'patterns_unusable',
   'store_lost',
   'restore_gap',
   'unlisted_hosts',

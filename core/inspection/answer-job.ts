@@ -5,6 +5,7 @@ import {
   type CompiledInjectionSettings,
   type ExpressionProblem,
   type PatternSettings,
+  problemOfSaved,
 } from '../scanner/compile-settings.ts'
 import type { LiteralFilter } from '../scanner/custom/literal-filter.ts'
 import type { Finding } from '../scanner/finding.ts'
@@ -49,21 +50,34 @@ export type PatternProblems = Readonly<
 export type ScanReply = {
   readonly answer: ScanAnswer | null
   readonly error: string | null
+  /** Why the patterns of the settings cannot be used: a version that did not check them has saved them. */
+  readonly problem?: ExpressionProblem
   /** Undefined if it was not requested. */
   readonly filter: LiteralFilter | null | undefined
   readonly body: Buffer | null
 }
 
-const cache = new Map<string, CompiledInjectionSettings>()
+/** Those that cannot be used are kept as well, so that each call is refused at once. */
+const cache = new Map<string, CompiledInjectionSettings | ExpressionProblem>()
 
-const compiled = (settings: PatternSettings): CompiledInjectionSettings => {
+const compiled = (settings: PatternSettings): CompiledInjectionSettings | ExpressionProblem => {
   const key = JSON.stringify(settings)
   const held = cache.get(key)
   if (held !== undefined) return held
-  const fresh = compileSavedSettings(settings)
+  const fresh = problemOfSaved(settings) ?? compileOrProblem(settings)
   if (cache.size >= SETTINGS_COUNT) cache.delete(cache.keys().next().value as string)
   cache.set(key, fresh)
   return fresh
+}
+
+const compileOrProblem = (
+  settings: PatternSettings,
+): CompiledInjectionSettings | ExpressionProblem => {
+  try {
+    return compileSavedSettings(settings)
+  } catch (error) {
+    return { pattern: '', reason: `cannot be compiled: ${(error as Error).message}` }
+  }
 }
 
 type Work = { readonly answer: ScanAnswer; readonly body: Buffer | null }
@@ -105,6 +119,8 @@ export const answerJob = (job: ScanJob): ScanReply => {
       return { answer, error: null, filter: undefined, body: null }
     }
     const settings = job.settings === null ? null : compiled(job.settings)
+    if (settings !== null && 'reason' in settings)
+      return { answer: null, error: null, problem: settings, filter: undefined, body: null }
     const { answer, body } = work(job, settings)
     const filter = job.wants_filter ? (settings?.custom?.filter ?? null) : undefined
     return { answer, error: null, filter, body }

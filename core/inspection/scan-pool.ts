@@ -14,7 +14,7 @@ import { type ResponseInput, scanResponseBody } from '../scanner/scan-response.t
 import { scanTexts } from '../scanner/scan-texts.ts'
 import type { JobOwner } from './job-owner.ts'
 import type { PatternProblems, ScanAnswer, ScanJob } from './answer-job.ts'
-import type { PatternSettings } from '../scanner/compile-settings.ts'
+import type { ExpressionProblem, PatternSettings } from '../scanner/compile-settings.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
 import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
@@ -126,12 +126,14 @@ const forLoop = (): SearchBudget => SearchBudget.forLoop(INLINE_SEARCH_BYTES)
 
 class Pool implements ScanPool {
   readonly #slots: WorkerSlots
+  readonly #onBadPatterns: PoolLimits['onBadPatterns']
   #compileWaiters = 0
   /** The turn of the event loop of the last call that had waited for patterns. */
   #lastTurn: Promise<unknown> = Promise.resolve()
 
-  constructor(slots: WorkerSlots) {
+  constructor(slots: WorkerSlots, onBadPatterns: PoolLimits['onBadPatterns']) {
     this.#slots = slots
+    this.#onBadPatterns = onBadPatterns
   }
 
   readBody(
@@ -294,6 +296,7 @@ class Pool implements ScanPool {
     const wants_filter = settings?.wantsFilter === true
     const whole: ScanJob = { ...job, settings: settings?.source ?? null, wants_filter }
     const reply = await this.#slots.run(whole, size, owner, freed)
+    if (reply?.problem !== undefined) this.#onBadPatterns?.(reply.problem, owner)
     if (reply?.filter !== undefined) settings?.learn(reply.filter)
     return reply === null || reply.answer === null
       ? null
@@ -303,7 +306,12 @@ class Pool implements ScanPool {
 
 type JobOf<Job> = Job extends ScanJob ? Omit<Job, 'settings' | 'wants_filter'> : never
 
+export type PoolLimits = Omit<SlotLimits, 'queue_bytes'> & {
+  readonly queue_bytes?: number
+  /** Stored patterns cannot be used; the job is answered with `busy`. */
+  readonly onBadPatterns?: (problem: ExpressionProblem, owner: JobOwner | null) => void
+}
+
 /** Processes for large bodies. They start with the first one and do not keep the process alive. */
-export const openScanPool = (
-  limits: Omit<SlotLimits, 'queue_bytes'> & { readonly queue_bytes?: number },
-): ScanPool => new Pool(new WorkerSlots({ queue_bytes: QUEUE_BYTES, ...limits }))
+export const openScanPool = ({ onBadPatterns, ...limits }: PoolLimits): ScanPool =>
+  new Pool(new WorkerSlots({ queue_bytes: QUEUE_BYTES, ...limits }), onBadPatterns)

@@ -1,7 +1,7 @@
 import RE2 from 're2'
 import type { InjectionMode, InjectionSettings, RoleModes, Sensitivity } from '../model.ts'
 import { buildLiteralFilter, type LiteralFilter } from './custom/literal-filter.ts'
-import { tooExpensive } from './custom/pattern-cost.ts'
+import { MERGED_COST, tooExpensive } from './custom/pattern-cost.ts'
 
 /** Bounds of the admin API; RE2 itself refuses expressions that compile to more than its memory bound. */
 const PATTERN_COUNT = 100
@@ -219,6 +219,11 @@ const mapExpressions = (
   patterns: readonly string[],
   make: (expressions: readonly string[]) => ExpressionSet,
 ): ExpressionSet | null => (patterns.length === 0 ? null : make([...new Set(patterns)]))
+
+/** What no version that checks patterns would have saved; null if these can be compiled. */
+export const problemOfSaved = (settings: PatternSettings): ExpressionProblem | null =>
+  tooExpensive(settings.custom_patterns, MERGED_COST) ??
+  tooExpensive(settings.whitelist_patterns, MERGED_COST)
 
 /**
  * Compiles settings that were timed when they were saved. Takes tens of milliseconds for many patterns.

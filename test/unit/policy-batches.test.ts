@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { explainCall } from '../../admin/explain/explain-call.ts'
 import { scopeDetails } from '../../core/decision/scope-details.ts'
 import { readBody } from '../../core/inspection/read-body.ts'
 import { describeParts, isBatchPath } from '../../core/policy/batch.ts'
@@ -10,7 +11,7 @@ import { findOverrides } from '../../core/policy/find-overrides.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { joinOverrides } from '../../core/policy/overrides.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
-import { aScope, anIntegration, targetOf } from './policy-kit.ts'
+import { aScope, anAgent, anIntegration, targetOf } from './policy-kit.ts'
 
 const BASE = 'https://x/v1'
 const TABLE = compileIntegrations([
@@ -62,6 +63,18 @@ function judge(
   const asked = { method, target, integration }
   const said = joinOverrides(findOverrides([], target.raw_query), facts.overrides)
   const decision = decideScope(scopesOf(allow_batches), TABLE, asked, said)
+  const explained = explainCall({
+    method,
+    url: `${BASE}${path}`,
+    headers: { 'content-type': type },
+    body: body.toString(),
+    agent: { agent: anAgent(), killed_at: null, scopes: scopesOf(allow_batches) },
+    integrations: TABLE,
+    now_ms: 0,
+  })
+  // Text alone can be explained.
+  if (typeof body === 'string')
+    assert.equal(explained.answer === 'allowed', decision.kind === 'allowed', body)
   if (decision.kind === 'allowed') return 'allowed'
   const { override, batch, attempted_action } = scopeDetails(integration, decision)
   return `${String(override)}: ${String(batch ?? attempted_action)}`

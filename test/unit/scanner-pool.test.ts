@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readBody } from '../../core/inspection/read-body.ts'
-import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
+import { compileInjectionSettings, type ExpressionProblem } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
-import { INLINE_BYTES } from '../../core/inspection/scan-pool.ts'
+import type { JobOwner } from '../../core/inspection/job-owner.ts'
+import { INLINE_BYTES, openScanPool } from '../../core/inspection/scan-pool.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { fresh, input, plain, QUESTIONS, settings, sharedPool, TEXT } from '../kit/scan-fixture.ts'
@@ -138,4 +139,28 @@ test('a small body that takes long is left to a worker', async () => {
   const result = shared.scanRequest(dear, plain)
   assert.ok(result instanceof Promise)
   assert.equal((await result).kind, 'scanned')
+})
+
+test('stored patterns that cost too much to compile refuse every text at once, and are reported', async () => {
+  const reported: unknown[] = []
+  const onBadPatterns = (problem: ExpressionProblem, owner: JobOwner | null): void => {
+    reported.push([problem.pattern, owner?.organization_id])
+  }
+  const pool = openScanPool({ workers: 1, queue_limit: 4, onBadPatterns })
+  const owner = { organization_id: 'org_1', agent_id: 'agt_1', isGone: () => false }
+  const costly = Array.from({ length: 100 }, (_, i) => `x${i}\\p{L}{99}\\PN{99}`)
+  for (const list of [{ custom_patterns: costly }, { whitelist_patterns: costly }]) {
+    const stored = new DeferredSettings({ ...plain.source, ...list })
+    for (let call = 0; call < 2; call++) {
+      const large = input(INLINE_BYTES * 2)
+      assert.deepEqual(await pool.scanRequest(large, stored, undefined, owner), {
+        kind: 'busy',
+        by: 'all',
+      })
+    }
+  }
+  assert.deepEqual(reported, Array(4).fill([costly[7], 'org_1']))
+  const { kind } = await pool.scanRequest(input(INLINE_BYTES * 2), plain, undefined, owner)
+  assert.equal(kind, 'scanned', 'others are scanned')
+  await pool.close()
 })

@@ -61,11 +61,15 @@ function endOfClass(expression: string, start: number): number {
 const costOfClass = (text: string): number =>
   1 + [...text.matchAll(/\\[pP]/g)].length * UNICODE_CLASS
 
+/** Of the patterns of several scopes that apply to one call. */
+export const MERGED_COST = 3 * LIST_COST
+
 /** The first expression that makes a list too expensive to compile, and why; null if none does. */
 export function tooExpensive(
   expressions: readonly string[],
+  list_cost = LIST_COST,
 ): { readonly pattern: string; readonly reason: string } | null {
-  let left = LIST_COST
+  let left = list_cost
   for (const pattern of expressions) {
     const cost = patternCost(pattern)
     left -= cost
