@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readBody } from '../../core/inspection/read-body.ts'
-import { compileInjectionSettings, type ExpressionProblem } from '../../core/scanner/compile-settings.ts'
+import {
+  compileInjectionSettings,
+  type ExpressionProblem,
+} from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import { INLINE_BYTES, openScanPool } from '../../core/inspection/scan-pool.ts'
