@@ -289,7 +289,8 @@ export const REASONS = {
   },
   upstream_timeout: {
     status: 504,
-    message: 'The API did not respond in time. Try again later.',
+    message:
+      'The API did not respond in time. It may have processed the request; check before you retry.',
     event: 'request_rejected',
     anomaly: 'failed',
     cause:

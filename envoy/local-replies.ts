@@ -1,4 +1,5 @@
 import { writeJsonRpcError } from '../core/write-json-rpc-error.ts'
+import { NO_RETRY } from '../core/no-retry.ts'
 import { REASONS } from '../core/reasons.ts'
 import type { Reason } from '../core/reasons.ts'
 import { OTHER_ROUTE_DETAILS } from '../core/other-route-details.ts'
@@ -12,6 +13,8 @@ interface Mapping {
   readonly details?: Readonly<Record<string, unknown>>
   /** Instead of that of the reason. */
   readonly message?: string
+  /** Whether the API may have processed the call, so that no SDK should repeat it. */
+  readonly was_called?: true
 }
 
 /** Envoy had a connection and sent the request, and no valid response came; its other resets are failures to connect. */
@@ -72,6 +75,7 @@ const mappings = (
     reason: 'response_too_large',
     when: detailsBeginWith('response_payload_too_large'),
     details: { limit_bytes: limits.body_bytes },
+    was_called: true,
   },
   { reason: 'request_timeout', when: 'response.code == 408' },
   { reason: 'headers_too_large', when: 'response.code == 431' },
@@ -102,11 +106,17 @@ const mappings = (
     reason: 'gateway_unavailable',
     when: `xds.route_name == 'no-verdict' || ${detailsBeginWith('ext_proc', 'overload')}`,
   },
-  { reason: 'upstream_timeout', when: 'response.code == 504', details: { base_url: BASE_URL } },
+  {
+    reason: 'upstream_timeout',
+    when: 'response.code == 504',
+    details: { base_url: BASE_URL },
+    was_called: true,
+  },
   {
     reason: 'upstream_reset',
     when: detailsBeginWith(...RESET_DETAILS),
     details: { base_url: BASE_URL },
+    was_called: true,
   },
   {
     reason: 'upstream_unreachable',
@@ -130,7 +140,7 @@ const IS_MCP = {
 
 /** @param json_rpc_id null for calls that are not MCP */
 function mapper(
-  { reason, when, details = {}, status = REASONS[reason].status, message }: Mapping,
+  { reason, when, details = {}, status = REASONS[reason].status, message, was_called }: Mapping,
   requestId: string,
   json_rpc_id: string | null,
 ): object {
@@ -152,7 +162,11 @@ function mapper(
       },
       content_type: 'application/json',
     },
-    headers_to_add: [header('x-agw-reason', reason), header('x-agw-request-id', requestId)],
+    headers_to_add: [
+      header('x-agw-reason', reason),
+      header('x-agw-request-id', requestId),
+      ...(was_called === true ? NO_RETRY.map(({ name, value }) => header(name, value)) : []),
+    ],
   }
 }
 

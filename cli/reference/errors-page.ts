@@ -38,7 +38,7 @@ ${table(
   Object.entries(ERROR_FORMATS).map(([name, { shape }]) => [`\`${name}\``, shape]),
 )}
 
-A refusal after the API was called says so in its message and carries \`X-Should-Retry: false\` and \`Stripe-Should-Retry: false\`,
+A refusal after the API was called, or may have been, says so in its message and carries \`X-Should-Retry: false\` and \`Stripe-Should-Retry: false\`,
 so that no SDK repeats the call.
 
 ## Admin API and webhooks API

@@ -1,6 +1,7 @@
 import type { ErrorShape, WrittenError } from '../../core/error-format/write-format.ts'
 import { ERROR_WRITERS } from '../../core/error-format/writers.ts'
 import { writeJsonRpcError } from '../../core/write-json-rpc-error.ts'
+import { NO_RETRY } from '../../core/no-retry.ts'
 import { type ErrorBody, REASONS } from '../../core/reasons.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { LocalReply } from '../envoy/write-response.ts'
@@ -21,11 +22,6 @@ const CHALLENGE: Header = {
   value: 'Bearer realm="agw", Basic realm="agw", charset="UTF-8"',
 }
 
-/** SDKs that repeat a call by its status read these. */
-const NO_RETRY: readonly Header[] = [
-  { name: 'x-should-retry', value: 'false' },
-  { name: 'stripe-should-retry', value: 'false' },
-]
 const WAS_CALLED = 'The API was called.'
 
 /**

@@ -293,6 +293,11 @@ test('every refusal of a call has the same body by base URL and by proxy', async
       const [one, two] = answers.map(comparable)
       assert.equal(one?.status, status, `${error}: ${one?.body}`)
       assert.equal(one?.reason, error)
+      // Where the API may have processed the call, no SDK should repeat it.
+      const wasCalled = error === 'upstream_reset' || error === 'upstream_timeout'
+      for (const answer of answers)
+        for (const name of ['x-should-retry', 'stripe-should-retry'])
+          assert.equal(answer.header(name), wasCalled ? 'false' : undefined, `${error} ${name}`)
       assert.deepEqual(two, one)
     }),
   )
