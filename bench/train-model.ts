@@ -1,4 +1,4 @@
-import { createReadStream, writeFileSync } from 'node:fs'
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { fromRoot } from '../core/root.ts'
@@ -8,6 +8,7 @@ import {
   type LearnedModel,
   MODEL_BITS,
   pairFeature,
+  readModel,
   runFeature,
   STRETCH_WORDS,
   skipFeature,
@@ -21,11 +22,12 @@ import { everydaySentences } from './everyday-sentences.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.0] [--suspicion 0.6] [--out FILE] [--scores FILE] FILE.jsonl …
+ *   node dist/bench/train-model.js [--cross-validate] [--from FILE] [--threshold 1.0] [--suspicion 0.6] [--out FILE] [--scores FILE] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. The same files
  * give the same weights. With --cross-validate no model is written: whole families of sources, which are what comes before the
  * first hyphen of a source, are left out to print what the two thresholds find and refuse of texts of other origin. `--scores`
- * writes the score, label, source and words of each text, left out.
+ * writes the score, label, source and words of each text, left out. `--from` continues with the weights of a model, in small steps: for
+ * texts that were found later, beside enough of those that it was made from.
  */
 
 const FOLDS = 4
@@ -37,6 +39,8 @@ const RATE = 0.1
 const BIAS_RATE = 0.01
 const DECAY = 1e-5
 const FIRST_SQUARE = 1e-4
+/** What continued training leaves as it is: sections of attacks that are found with this margin, and harmless ones this far below. */
+const CONTINUED = { square: 1e-1, margin: 0.2, below: 0.15 }
 /** Attacks weigh as much in all as the harmless texts, but none more than the limit. */
 const ATTACK_WEIGHT = 6
 /** Attacks of a family of this many texts count once, those of smaller families more, up to the limit. */
@@ -218,24 +222,44 @@ const sumOf = (weights: Float32Array, features: Int32Array): number => {
   return sum
 }
 
+const isSettled = (isAttack: boolean, above: number): boolean =>
+  isAttack ? above > CONTINUED.margin : above < -CONTINUED.below
+
 /** Logistic regression with Adagrad; a stretch is scaled to length one, as it is when it is scored. */
-const train = (texts: readonly Text[]): Floats => {
+const train = (texts: readonly Text[], from: LearnedModel | null = null): Floats => {
   seed = 1
-  const weights = new Float32Array(1 << MODEL_BITS)
-  const squares = new Float32Array(1 << MODEL_BITS).fill(FIRST_SQUARE)
-  const model: Floats = { weights, bias: -2 }
+  const weights = Float32Array.from(
+    from?.weights ?? new Int8Array(1 << MODEL_BITS),
+    (weight) => weight * (from?.scale ?? 0),
+  )
+  const squares = new Float32Array(1 << MODEL_BITS).fill(
+    from === null ? FIRST_SQUARE : CONTINUED.square,
+  )
+  const model: Floats = { weights, bias: from?.bias ?? -2 }
   const families = countFamilies(texts)
-  const examples = examplesOf(texts)
+  // What the model knows counts already.
+  for (let k = 0; k < weights.length; k += 1) if (weights[k] !== 0) families[k] = LEAST_FAMILIES
+  const scoreIn = ({ features }: Example): number =>
+    sumOf(weights, features) / Math.sqrt(features.length) + model.bias
+  const examples =
+    from === null
+      ? examplesOf(texts)
+      : // What was not found before is not learned here, so that nothing else changes.
+        examplesOf(texts)
+          .filter((one) => !one.is_attack || scoreIn(one) > from.threshold)
+          .map((one) => ({ ...one, weight: 1 }))
   for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
     shuffle(examples)
-    for (const { features, is_attack, weight } of examples) {
+    for (const example of examples) {
+      const { features, is_attack, weight } = example
       const length = 1 / Math.sqrt(features.length)
-      const score = sumOf(weights, features) * length + model.bias
+      const score = scoreIn(example)
+      if (from !== null && isSettled(is_attack, score - from.threshold)) continue
       const error = ((is_attack ? 1 : 0) - 1 / (1 + Math.exp(-score))) * weight
-      model.bias += BIAS_RATE * error
+      if (from === null) model.bias += BIAS_RATE * error
       for (const feature of features) {
         if ((families[feature] as number) < LEAST_FAMILIES) continue
-        const gradient = error * length - DECAY * (weights[feature] as number)
+        const gradient = error * length - (from === null ? DECAY : 0) * (weights[feature] as number)
         squares[feature] = (squares[feature] as number) + gradient * gradient
         weights[feature] =
           (weights[feature] as number) + (RATE * gradient) / Math.sqrt(squares[feature] as number)
@@ -394,13 +418,14 @@ const { values: options, positionals: files } = parseArgs({
     'cross-validate': { type: 'boolean', default: false },
     threshold: { type: 'string', default: '1.0' },
     suspicion: { type: 'string', default: '0.6' },
+    from: { type: 'string' },
     out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
     scores: { type: 'string' },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: train-model [--cross-validate] [--threshold 1.0] [--suspicion 0.6] [--out FILE] FILE.jsonl …',
+    'usage: train-model [--cross-validate] [--from FILE] [--threshold 1.0] [--suspicion 0.6] [--out FILE] FILE.jsonl …',
   )
   process.exit(2)
 }
@@ -434,7 +459,8 @@ if (options['cross-validate']) {
     )
   }
 } else {
-  const bytes = writeModel(quantize(train(texts), threshold, suspicion))
+  const from = options.from === undefined ? null : readModel(readFileSync(options.from))
+  const bytes = writeModel(quantize(train(texts, from), threshold, suspicion))
   writeFileSync(options.out, bytes)
   console.log(`wrote ${bytes.length} bytes`)
 }

@@ -207,7 +207,7 @@ export class LayeredScanner {
         start = Math.min(first, last)
         end = Math.max(first, last) + 1
       }
-      this.hits.push({ pattern: hit.pattern, start, end, via: [derived.via, ...hit.via] })
+      this.hits.push({ ...hit, start, end, via: [derived.via, ...hit.via] })
     }
   }
 }

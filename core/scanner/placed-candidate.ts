@@ -10,6 +10,8 @@ export type Candidate = {
   readonly end: number
   readonly via: readonly string[]
   readonly expression: string | null
+  /** Of the learned model. */
+  readonly score?: number
   /** Of a pattern that everyday wording matches too. */
   readonly model_sign: RE2 | null
 }

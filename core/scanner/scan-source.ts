@@ -15,7 +15,7 @@ import { withoutMentions } from './without-mentions.ts'
 import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import { CATEGORIES, type Category } from './categories.ts'
-import type { Sensitivity } from '../model.ts'
+import type { Sensitivity, Speaker } from '../model.ts'
 import { builtIn } from './patterns/built-in.ts'
 import { isFindingIn, isHidden } from './patterns/found-in.ts'
 import { textHash, isTrusted } from './trusted-text.ts'
@@ -83,6 +83,10 @@ const modelAt = (sensitivity: Sensitivity): LearnedModel => {
   return suspicious
 }
 
+/** Injections come in by what tools and documents say, and nobody there speaks to a model for fun: a suspicion is enough. */
+const modelFor = (speaker: Speaker, { sensitivity }: CompiledInjectionSettings): LearnedModel =>
+  modelAt(speaker === 'tool_result' || speaker === 'document' ? 'high' : sensitivity)
+
 const scanOnce = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -99,7 +103,7 @@ const scanOnce = (
     settings.disabled.has(LEARNED_NAME) ||
     source.is_noise === true
       ? null
-      : modelAt(settings.sensitivity)
+      : modelAt('high')
   scanner.budget = budget
   scanner.begin(bytes, activePatterns(settings))
   const { text } = scanner
@@ -558,8 +562,8 @@ const placedCandidates = (
   }
   const found = placesOf(source, asText, order.map(offsetAt))
   const places = new Map(order.map((index, position) => [index, found[position]]))
-  const speakers = new TextSpeakers(source, modelAt(settings.sensitivity), budget)
-  return checked.flatMap((candidate, index) => {
+  const speakers = new TextSpeakers(source, (speaker) => modelFor(speaker, settings), budget)
+  const placed = checked.flatMap((candidate, index) => {
     const place = places.get(2 * index)
     if (place === undefined) return []
     const last = places.get(2 * index + 1) ?? place
@@ -567,6 +571,10 @@ const placedCandidates = (
     const has_turns = last.start !== place.start
     return speakers.inText({ candidate, place: { ...place, speaker, has_turns } }) ?? []
   })
+  return placed.filter(
+    ({ candidate: { score }, place: { speaker } }) =>
+      score === undefined || score > modelFor(speaker, settings).threshold,
+  )
 }
 
 const findingOf = (
@@ -617,8 +625,11 @@ const nameFindings = (
   const before_looks = budget.looks
   for (const { candidate: found, place } of inOrder(placed)) {
     const mentioned = mentions.get(place.start)
+    const counts = isFindingIn(place.speaker, found.name, found.category, found.via)
     if (found.category === 'learned' && mentioned !== undefined) {
-      const rest = { source, place, mentioned, model: modelAt(settings.sensitivity) }
+      // What would only be recorded is not worth reading the text again.
+      if (!counts) continue
+      const rest = { source, place, mentioned, model: modelFor(place.speaker, settings) }
       if (isRestClean(rest, cleanRests, budget)) continue
     }
     const key = `${found.name} ${found.expression ?? ''} ${place.start}`
@@ -629,7 +640,6 @@ const nameFindings = (
       mention(place, found)
       continue
     }
-    const counts = isFindingIn(place.speaker, found.name, found.category, found.via)
     let candidate = found
     if (counts && found.model_sign !== null && budget.look()) {
       if (budget.isUndecided) return

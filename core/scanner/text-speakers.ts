@@ -1,5 +1,6 @@
 import { type Passage, passagesIn } from './conversation/passages.ts'
 import { readTemplate, type Template, withoutTokens } from './conversation/templates.ts'
+import type { Speaker } from '../model.ts'
 import type { Source } from './format/source.ts'
 import type { LearnedModel } from './model/learned-model.ts'
 import { modelFinds } from './model-finds.ts'
@@ -26,19 +27,20 @@ const isEndToken = ({ bytes }: Source, { candidate, place }: PlacedCandidate): b
 type Known = {
   readonly template: Template | null
   readonly passages: readonly Passage[]
-  is_suspected?: boolean
+  is_rest_suspected?: boolean
+  are_passages_suspected?: boolean
 }
 
 /** Several speakers in one text: the turns of a chat template, and what was put into the words of an operator. */
 export class TextSpeakers {
   readonly #source: Source
-  readonly #model: LearnedModel
+  readonly #modelFor: (speaker: Speaker) => LearnedModel
   readonly #budget: SearchBudget
   readonly #known = new Map<number, Known>()
 
-  constructor(source: Source, model: LearnedModel, budget: SearchBudget) {
+  constructor(source: Source, modelFor: (speaker: Speaker) => LearnedModel, budget: SearchBudget) {
     this.#source = source
-    this.#model = model
+    this.#modelFor = modelFor
     this.#budget = budget
   }
 
@@ -66,7 +68,10 @@ export class TextSpeakers {
     }
     const isLearned = candidate.category === 'learned'
     const rest = { start: operator_end, end: place.end - place.start }
-    if (isLearned && this.#isSuspected(place, known, [rest])) return { candidate, place }
+    if (isLearned) {
+      known.is_rest_suspected ??= this.#isSuspected(place, 'user', [rest])
+      if (known.is_rest_suspected) return { candidate, place }
+    }
     if (isLearned && operator_end === 0) return null
     const isOperators = isLearned || candidate.end <= place.start + operator_end
     return isOperators
@@ -81,7 +86,7 @@ export class TextSpeakers {
     if (passages.length === 0) return placed
     const isDocument =
       candidate.category === 'learned'
-        ? this.#isSuspected(place, known, passages)
+        ? (known.are_passages_suspected ??= this.#isSuspected(place, 'document', passages))
         : isWithin(passages, candidate, place)
     return isDocument ? { candidate, place: { ...place, speaker: 'document' } } : placed
   }
@@ -99,16 +104,15 @@ export class TextSpeakers {
   }
 
   /** Whether the learned model finds something in these parts, without the tokens of the template. */
-  #isSuspected(place: Place, known: Known, parts: readonly Passage[]): boolean {
-    known.is_suspected ??= modelFinds(
+  #isSuspected(place: Place, speaker: Speaker, parts: readonly Passage[]): boolean {
+    return modelFinds(
       Buffer.from(
         parts.map(({ start, end }) => withoutTokens(this.#text(place, start, end))).join('\n'),
         'latin1',
       ),
-      this.#model,
+      this.#modelFor(speaker),
       this.#budget,
     )
-    return known.is_suspected
   }
 
   #text(place: Place, start: number, end: number): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
@@ -10,6 +10,7 @@ import {
   scanRequest,
 } from '../../core/scanner/scan-request.ts'
 import { scanResponseBody } from '../../core/scanner/scan-response.ts'
+import { ebcdic } from '../kit/ebcdic.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
 const compiled = compileInjectionSettings({
@@ -157,10 +158,49 @@ test('a bomb is too large and an unknown or broken encoding unsupported', () => 
     scan({ body: Buffer.from('x'), content_encoding: 'br, br, br, br' }).kind,
     'unsupported_encoding',
   )
-  assert.equal(
-    location({ body: gzipSync(JSON.stringify({ q: ATTACK })), content_encoding: null }),
-    'body.q',
+  for (const compress of [gzipSync, deflateSync, brotliCompressSync])
+    assert.equal(
+      location({ body: compress(JSON.stringify({ q: ATTACK })), content_encoding: null }),
+      'body.q',
+      compress.name,
+    )
+})
+
+test('a part of a form is read without the content encoding that it declares, and as it stands', () => {
+  const form = (headers: string, bytes: Buffer) => ({
+    content_type: 'multipart/form-data; boundary=b',
+    body: Buffer.concat([
+      Buffer.from(`--b\r\nContent-Disposition: form-data; name="note"\r\n${headers}\r\n\r\n`),
+      bytes,
+      Buffer.from('\r\n--b--\r\n'),
+    ]),
+  })
+  const text = Buffer.from(ATTACK)
+  for (const [name, bytes] of [
+    ['gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate', deflateRawSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['br, gzip', gzipSync(brotliCompressSync(text))],
+    ['br', text],
+    ['unknown', text],
+  ] as const)
+    assert.equal(location(form(`Content-Encoding: ${name}`, bytes)), 'body.note', name)
+})
+
+test('letters in more bytes than they need, and the EBCDIC pages that a body may declare, are read', () => {
+  const overlong = Buffer.from(
+    [...Buffer.from(ATTACK)].flatMap((b) => [0xc0 | (b >> 6), 0x80 | (b & 63)]),
   )
+  const percent = overlong.toString('hex').replace(/../g, '%$&')
+  assert.equal(location({ body: overlong, content_type: 'text/plain' }), 'body')
+  assert.equal(location({ body: Buffer.from(JSON.stringify({ q: percent })) }), 'body.q')
+  for (const page of ['cp1026', 'IBM424', 'cp875', 'ibm-1141', 'x-ibm-930'])
+    assert.equal(
+      location({ body: ebcdic(ATTACK), content_type: `text/plain; charset=${page}` }),
+      'body',
+      page,
+    )
 })
 
 test('threat 13: a compressed body is also scanned as it stands', () => {

@@ -4,6 +4,7 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
 import { scanChat } from '../kit/scan-chat.ts'
+import { ebcdic } from '../kit/ebcdic.ts'
 
 const settings = defaultSettings('medium')
 
@@ -85,22 +86,6 @@ const uuencoded = (text: string): string => {
   }
   return `begin 644 note.txt\n${lines.join('\n')}\n\`\nend\n`
 }
-
-const EBCDIC_RUNS: readonly (readonly [number, string])[] = [
-  [0x40, ' '],
-  [0x4b, '.'],
-  [0x81, 'abcdefghi'],
-  [0x91, 'jklmnopqr'],
-  [0xa2, 'stuvwxyz'],
-  [0xc1, 'ABCDEFGHI'],
-]
-const ebcdic = (text: string): Buffer =>
-  Buffer.from(
-    Array.from(text, (character) => {
-      const run = EBCDIC_RUNS.find(([, characters]) => characters.includes(character))
-      return run === undefined ? 0x6f : run[0] + run[1].indexOf(character)
-    }),
-  )
 
 const DOTS: Readonly<Record<string, number>> = Object.fromEntries(
   Array.from('abcdefghijklmnopqrstuvxyzw', (letter, i) => [

@@ -102,6 +102,14 @@ const OPENAI_MESSAGES = messages({
   function: 'tool_result',
 })
 
+const ASSISTANT: Reading = {
+  members: {
+    instructions: 'operator',
+    additional_instructions: 'operator',
+    tools: 'tool_description',
+  },
+}
+
 /** An item without a type is a message. */
 const asMessage = (reading: Reading): Reading => ({
   by: ['type'],
@@ -187,6 +195,18 @@ export const SHAPES: readonly Shape[] = [
         text: 'tool_description',
       },
     },
+  },
+  {
+    name: 'openai_assistants',
+    path: new RegExp(`^${OPENAI}/assistants(?:/asst_\\w+)?$`),
+    requires: [],
+    root: ASSISTANT,
+  },
+  {
+    name: 'openai_assistants',
+    path: new RegExp(`^${OPENAI}/threads(?:/thread_\\w+)?/runs$`),
+    requires: ['assistant_id'],
+    root: ASSISTANT,
   },
   {
     name: 'openai_completions',
@@ -302,7 +322,7 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     name: 'text_generation',
-    path: /^(?:\/generate|\/generate_stream|\/models\/[\w.-]+\/[\w.-]+)$/,
+    path: /^(?:\/generate|\/generate_stream|\/models\/[\w.-]+\/[\w.-]+|\/endpoints\/[\w-]+\/invocations)$/,
     requires: ['inputs'],
     root: { members: { inputs: 'template' } },
   },

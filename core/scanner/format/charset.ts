@@ -3,7 +3,9 @@ import { fromEbcdic } from '../decode/from-ebcdic.ts'
 /** Charset labels whose texts the scanner can read as UTF-8. */
 const AS_UTF8 = /^(?:utf-?8|us-ascii|ascii|iso-8859-1|latin1|windows-1252)$/
 
-const EBCDIC = /^(?:ebcdic.*|(?:ibm|cp|csibm)-?(?:0?37|500|1047|1140|273|277|278|280|284|285|297))$/
+/** All have the letters, digits and blanks of code page 037. */
+const EBCDIC =
+  /^(?:(?:cs)?ebcdic.*|(?:cs|x-)?(?:ibm|cp|ccsid)[-_]?0*(?:37|2[7-9]\d|420|42[34]|500|83[38]|87[015]|880|905|918|924|102[56]|1047|1112|112[23]|11[34]\d))$/
 
 const UTF16_PROBE_BYTES = 512
 const UTF16_ZEROS = 4
@@ -77,7 +79,7 @@ export const decodeCharset = (body: Buffer, contentType: string | null): Buffer 
   try {
     return Buffer.from(new TextDecoder(label).decode(body))
   } catch {
-    return null
+    return fromEbcdic(body)
   }
 }
 

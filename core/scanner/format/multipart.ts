@@ -50,6 +50,7 @@ const decodePart = (headers: string, bytes: Buffer): Buffer => {
 export type Part = {
   readonly name: string
   readonly content_type: string | null
+  readonly content_encoding: string | null
   readonly headers: Source
   readonly bytes: Buffer
 }
@@ -66,6 +67,7 @@ const readPart = (part: Buffer, index: number, location: string): Part => {
   return {
     name: label,
     content_type: /^content-type:\s*([^\r\n]+)/im.exec(headers)?.[1] ?? null,
+    content_encoding: /^content-encoding:\s*([^\r\n]+)/im.exec(headers)?.[1] ?? null,
     headers: { bytes: head, format: 'text', location: `${label}.headers` },
     bytes: decodePart(headers, split < 0 ? part : part.subarray(split + (isCrlf ? 4 : 2))),
   }

@@ -1,6 +1,7 @@
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { decodeCharset } from './charset.ts'
-import { boundaryOf, readMultipart } from './multipart.ts'
+import { inflateBody } from './inflate-body.ts'
+import { boundaryOf, type Part, readMultipart } from './multipart.ts'
 import { eachPair, spacesForPlus } from './pairs.ts'
 import { isBinary, readableRuns } from './readable-runs.ts'
 import type { Source } from './source.ts'
@@ -23,14 +24,23 @@ const looksLikeForm = (body: Buffer): boolean => {
   return /^[^\s=&<{["]{1,200}=/.test(head) && !/[\s<>{}"]/.test(head)
 }
 
-/** Compressed without a content encoding: some servers detect this by themselves. */
+/** Compressed without a content encoding: some servers detect this by themselves. Brotli has no sign, so any binary bytes may be it. */
 const inflateUnannounced = (body: Buffer, limit_bytes: number): Buffer | null => {
-  if (body[0] !== 0x1f || body[1] !== 0x8b) return null
+  const inflate = decoderOf(body)
+  if (inflate === null) return null
   try {
-    return gunzipSync(body, { maxOutputLength: limit_bytes })
+    return inflate(body, { maxOutputLength: limit_bytes })
   } catch {
     return null
   }
+}
+
+const decoderOf = (body: Buffer): typeof gunzipSync | null => {
+  if (body[0] === 0x1f && body[1] === 0x8b) return gunzipSync
+  if (!isBinary(body)) return null
+  const isZlib =
+    ((body[0] as number) & 15) === 8 && body.length > 1 && body.readUInt16BE(0) % 31 === 0
+  return isZlib ? inflateSync : brotliDecompressSync
 }
 
 /**
@@ -49,7 +59,7 @@ export const takeApart = (
   if (inflated !== null)
     return [
       ...takeApart(inflated, contentType, location, limit_bytes, nesting + 1),
-      asItStands(body, location),
+      ...takeApart(body, contentType, location, limit_bytes, DEEPEST_NESTING),
     ]
   const decoded = decodeCharset(body, contentType)
   if (decoded !== null && nesting < DEEPEST_NESTING) {
@@ -61,10 +71,13 @@ export const takeApart = (
   const boundary = nesting < DEEPEST_NESTING ? boundaryOf(body, contentType) : null
   if (boundary !== null) {
     const parts = readMultipart(body, boundary, location)
-    const sources = parts.flatMap((part) => [
-      part.headers,
-      ...takeApart(part.bytes, part.content_type, part.name, limit_bytes, nesting + 1),
-    ])
+    const sources = parts.flatMap((part) =>
+      [part.headers, ...inflatedPart(part, limit_bytes), part.bytes].flatMap((one) =>
+        Buffer.isBuffer(one)
+          ? takeApart(one, part.content_type, part.name, limit_bytes, nesting + 1)
+          : [one],
+      ),
+    )
     const joined = joinShort(parts.map(({ bytes }) => withoutLineEnd(bytes)))
     if (joined !== null) sources.push({ bytes: joined, format: 'text', location })
     if (parts.length > 0) return [...sources, asItStands(body, location)]
@@ -78,6 +91,14 @@ export const takeApart = (
   return isBinary(body)
     ? binarySources(body, location)
     : [{ bytes: body, format: 'text', location }]
+}
+
+/** What a part contains for a server that undoes its encoding. */
+const inflatedPart = ({ bytes, content_encoding }: Part, limit_bytes: number): Buffer[] => {
+  if (content_encoding === null) return []
+  const body = withoutLineEnd(bytes)
+  const inflated = inflateBody(body, content_encoding, limit_bytes, 'response')
+  return inflated.kind === 'inflated' && inflated.was_compressed ? [inflated.bytes] : []
 }
 
 const withoutLineEnd = (bytes: Buffer): Buffer => {

@@ -25,7 +25,7 @@ const marginOf = (words: number): number => {
   return words < FEW_WORDS ? FEW_WORDS_MARGIN : 0
 }
 
-export type LearnedHit = { readonly from: number; readonly to: number }
+export type LearnedHit = { readonly from: number; readonly to: number; readonly score: number }
 
 /**
  * The last runs of three words. A run that repeats adds nothing, or a text would be suspected for being said often: the score grows with
@@ -59,6 +59,10 @@ const sumBlock = (
   const seen = seenRuns
   let sum = 0
   let fresh = 0
+  // What the last two words add, and how many of them count.
+  let older = 0
+  let newer = 0
+  let held = 0
   let before = from > first + 1 ? (hashes[from - 2] as number) : 0
   let last = from > first ? (hashes[from - 1] as number) : 0
   for (let k = from; k < to; k += 1) {
@@ -71,30 +75,42 @@ const sumBlock = (
     run = Math.imul(run ^ (run >>> 15), 0x85ebca6b)
     const slot = run & (RUNS - 1)
     if (seen[slot] === run && isMarking) {
+      // The two words before belong to what repeats.
+      older = newer = 0
+      fresh -= held
+      held = 0
       before = last
       last = hash
       continue
     }
     if (isMarking) seen[slot] = run
     fresh += 1
+    if (held < 2) held += 1
+    sum += older
+    older = newer
     let word = mixed ^ 1
     word = Math.imul(word ^ (word >>> 15), 0x85ebca6b)
-    sum += weights[(word ^ (word >>> 13)) & mask] as number
-    if (k > first) sum += weights[pair & mask] as number
+    newer = weights[(word ^ (word >>> 13)) & mask] as number
+    if (k > first) newer += weights[pair & mask] as number
     let skip = mixed ^ Math.imul(before, 3)
     skip = Math.imul(skip ^ (skip >>> 15), 0x85ebca6b)
     if (k > first + 1)
-      sum +=
+      newer +=
         (weights[(skip ^ (skip >>> 13)) & mask] as number) +
         (weights[(run ^ (run >>> 13)) & mask] as number)
     before = last
     last = hash
   }
   newWords = fresh
-  return sum
+  return sum + older + newer
 }
 
-const heaviest = (weights: Int8Array, hashes: Int32Array, from: number, to: number): LearnedHit => {
+const heaviest = (
+  weights: Int8Array,
+  hashes: Int32Array,
+  from: number,
+  to: number,
+): Omit<LearnedHit, 'score'> => {
   let best = Number.NEGATIVE_INFINITY
   let start = from
   for (let at = from; at + SHOWN_WORDS <= to || at === from; at += 1) {
@@ -108,7 +124,7 @@ const heaviest = (weights: Int8Array, hashes: Int32Array, from: number, to: numb
 
 /**
  * Scores the words from `first` to `end` in sections that overlap by half. @returns the words with the highest weights in the
- * highest section above the threshold, or null
+ * highest section above the threshold, and its score without the margin of few words; or null
  */
 export const scoreWords = (
   model: LearnedModel,
@@ -119,7 +135,8 @@ export const scoreWords = (
   const count = end - first
   if (count < LEAST_WORDS) return null
   const { weights, scale, bias, threshold } = model
-  let best = threshold + marginOf(differentWords(hashes, first, end))
+  const margin = marginOf(differentWords(hashes, first, end))
+  let best = threshold + margin
   let hit: { from: number; to: number } | null = null
   let before = 0
   let wordsBefore = 0
@@ -142,5 +159,7 @@ export const scoreWords = (
     before = sum
     wordsBefore = words
   }
-  return hit === null ? null : heaviest(weights, hashes, hit.from, hit.to)
+  return hit === null
+    ? null
+    : { ...heaviest(weights, hashes, hit.from, hit.to), score: best - margin }
 }

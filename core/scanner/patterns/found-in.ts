@@ -4,7 +4,10 @@ import type { Category } from '../categories.ts'
 /** What users, tools and documents say is checked for everything. */
 const EVERYTHING: ReadonlySet<Speaker> = new Set(['user', 'tool_result', 'document'])
 
-/** A finding whoever speaks: commands that fetch code or open a shell, secrets sent away, a forged speaker, hidden letters. */
+/**
+ * A finding whoever speaks: commands that fetch code or open a shell, secrets sent away, a forged speaker, hidden letters. Syntax of code is
+ * none: operators explain code, and models write it.
+ */
 export const FOR_EVERY_SPEAKER: ReadonlySet<string> = new Set([
   'chat_delimiter',
   'image_exfiltration',
@@ -12,8 +15,6 @@ export const FOR_EVERY_SPEAKER: ReadonlySet<string> = new Set([
   'send_sensitive_file_in_language',
   'reverse_shell',
   'download_and_run',
-  'payload_syntax',
-  'shell_call_in_code',
 ])
 
 /**

@@ -14,8 +14,13 @@ const PENDING_PLACES = 512
  */
 export const HITS_PER_PIECE = 8
 
-/** A pattern found in the source, as byte offsets. */
-export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
+/** A pattern found in the source, as byte offsets; of the learned model with its score. */
+export type Hit = {
+  readonly pattern: number
+  readonly start: number
+  readonly end: number
+  readonly score?: number
+}
 
 /** The positions of a window at which gates were passed. They are searched once the text that follows has been read. */
 export class PlaceSearch {

@@ -132,7 +132,7 @@ const readPercent = (source: Uint8Array, at: number, end: number, into: Escape):
   const first = hexAt(source, at + 1, 2, end)
   into.code_point = first
   into.length = 3
-  if (first < 0xc2) {
+  if (first < 0xc0) {
     if (first >= 0x80) into.code_point = 0xfffd
     return
   }

@@ -51,7 +51,7 @@ export const LEARNED_PATTERN = -1
 export type WordJudge = (
   hashes: Int32Array,
   count: number,
-) => { readonly from: number; readonly to: number } | null
+) => { readonly from: number; readonly to: number; readonly score: number } | null
 
 /** A window of text when it was evaluated, for decoding disguises. */
 export type WindowView = {
@@ -388,10 +388,10 @@ export class TextScanner {
     return at + 1
   }
 
-  /** Decodes one UTF-8 sequence; an invalid byte counts as a symbol. */
+  /** Decodes one UTF-8 sequence, also one that is longer than needed; an invalid byte counts as a symbol. */
   #readBeyondAscii(byte: number, at: number, end: number): number {
     const source = this.#source
-    const more = byte < 0xc2 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : byte < 0xf5 ? 3 : 0
+    const more = byte < 0xc0 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : byte < 0xf5 ? 3 : 0
     let codePoint = byte & (0x3f >> more)
     let k = 1
     for (; k <= more && at + k < end; k += 1) {
@@ -610,6 +610,7 @@ export class TextScanner {
       pattern: LEARNED_PATTERN,
       start,
       end: (this.#offsets[next - 1] as number) + 1,
+      score: hit.score,
     })
   }
 
