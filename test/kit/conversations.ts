@@ -76,6 +76,17 @@ export const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       }),
     },
   },
+  openai_assistants: {
+    path: '/v1/threads/thread_1/runs',
+    says: {
+      operator: (text) => ({ assistant_id: 'asst_1', instructions: text }),
+      user: (text) => ({ assistant_id: 'asst_1', additional_messages: [said('user', text)] }),
+      tool_description: (text) => ({
+        assistant_id: 'asst_1',
+        tools: [{ type: 'function', function: tool(text) }],
+      }),
+    },
+  },
   anthropic: {
     path: '/v1/messages',
     says: {
@@ -176,6 +187,13 @@ export const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       operator: (text) => ({
         inputs: `<s>[INST] <<SYS>>\n${text}\n<</SYS>>\n\nHi [/INST] Hello. </s><s>[INST] Go on. [/INST]`,
       }),
+      user: (text) => ({ inputs: `<s>[INST] ${text} [/INST]` }),
+    },
+  },
+  sagemaker: {
+    path: '/endpoints/llama-2/invocations',
+    says: {
+      operator: (text) => ({ inputs: `<s>[INST] <<SYS>>\n${text}\n<</SYS>>\n\nHi [/INST]` }),
       user: (text) => ({ inputs: `<s>[INST] ${text} [/INST]` }),
     },
   },

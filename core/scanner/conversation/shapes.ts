@@ -198,8 +198,8 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     name: 'openai_assistants',
-    path: new RegExp(`^${OPENAI}/assistants(?:/asst_\\w+)?$`),
-    requires: [],
+    path: new RegExp(`^${OPENAI}/assistants$`),
+    requires: ['model'],
     root: ASSISTANT,
   },
   {
