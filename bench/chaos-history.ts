@@ -23,7 +23,7 @@ export interface HistoryResult {
   readonly lost_updates: number
   /** Answered, and not in the log. */
   readonly entries_missing: readonly string[]
-  /** In the log twice. */
+  /** In the log twice, with what each entry says. */
   readonly entries_doubled: readonly string[]
   /** Kills whose event was never delivered, or with several ids. */
   readonly events_missing: number
@@ -255,15 +255,15 @@ export async function startHistory(
   // It is awaited in the end.
   running.catch(() => undefined)
 
-  const countMarks = async (query: string, counts: Map<string, number>): Promise<void> => {
+  const countMarks = async (query: string, counts: Map<string, string[]>): Promise<void> => {
     for (let cursor = ''; ; ) {
       const page = await until('a page of the activity log', () =>
         operator.send('GET', `/admin/activity?${query}&limit=${PAGE}${cursor}`).catch(() => null),
       )
-      for (const { endpoint, data } of page.data) {
+      for (const { endpoint, decision, edge_id, data } of page.data) {
         const text: string = endpoint ?? JSON.stringify(data.after ?? null)
         for (const mark of new Set(text.match(MARK) ?? []))
-          counts.set(mark, (counts.get(mark) ?? 0) + 1)
+          counts.set(mark, [...(counts.get(mark) ?? []), `${decision} by ${edge_id}`])
       }
       if (page.next_cursor === null) return
       cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
@@ -282,7 +282,7 @@ export async function startHistory(
         const { metadata } = await operator.send('GET', `/admin/agents/${agent.agent_id}`)
         if (Number(metadata.n) < Math.max(0, ...written)) state.lost++
       }
-      const counts = new Map<string, number>()
+      const counts = new Map<string, string[]>()
       await countMarks('event=admin_action', counts)
       for (const { agent } of cycled) await countMarks(`agent_id=${agent.agent_id}`, counts)
       const idsOf = (kill_id: string): ReadonlySet<string> =>
@@ -312,7 +312,10 @@ export async function startHistory(
         lost_updates: state.lost,
         entries_missing: [...answered].filter((mark) => !counts.has(mark)).slice(0, SHOWN_MAX),
         entries_doubled: [...marks]
-          .filter((mark) => (counts.get(mark) ?? 0) > 1)
+          .flatMap((mark) => {
+            const entries = counts.get(mark) ?? []
+            return entries.length > 1 ? [`${mark} ${entries.join(', ')}`] : []
+          })
           .slice(0, SHOWN_MAX),
         events_missing: ids.filter((size) => size === 0).length,
         events_with_other_ids: ids.filter((size) => size > 1).length,
