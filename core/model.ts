@@ -6,6 +6,27 @@
 import type { ErrorFormat } from './error-formats.ts'
 import type { SealedAuth } from './credential/catalogue.ts'
 
+/** In the syntax of Kubernetes. */
+export type Labels = Readonly<Record<string, string>>
+
+export const SELECTOR_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
+
+export interface SelectorTerm {
+  readonly key: string
+  readonly operator: (typeof SELECTOR_OPERATORS)[number]
+  /** At least one for `In` and `NotIn`, none for the others. */
+  readonly values: readonly string[]
+}
+
+/** Selects what has all of these labels and meets all of these terms. */
+export interface Selector {
+  readonly match_labels: Labels
+  readonly match_expressions: readonly SelectorTerm[]
+}
+
+/** Stands for the id in a scope that selects its agents or its integrations. */
+export const SELECTED = '*'
+
 export type AgentStatus = 'active' | 'killed'
 
 export interface Agent {
@@ -25,6 +46,8 @@ export interface Agent {
    * Absent otherwise.
    */
   readonly restore_gap?: string
+  /** Absent if there are none, as in those of an integration. */
+  readonly labels?: Labels
   readonly metadata: Readonly<Record<string, unknown>>
   /** Whether it may call hosts that are in no integration. Null or absent: as its organization says. */
   readonly unlisted_hosts?: UnlistedHosts | null
@@ -117,6 +140,7 @@ export interface Integration {
   /** The shape of refusals once the caller is known. */
   readonly error_format?: ErrorFormat
   readonly upstream?: UpstreamSettings
+  readonly labels?: Labels
   readonly auth: SealedAuth
   readonly created_at: string
 }
@@ -188,8 +212,12 @@ export interface Scope {
   readonly scope_id: string
   readonly organization_id: string
   readonly name: string
+  /** `SELECTED` if there is an `agent_selector`. */
   readonly agent_id: string
+  readonly agent_selector?: Selector | null
+  /** `SELECTED` if there is an `integration_selector`. */
   readonly integration_id: string
+  readonly integration_selector?: Selector | null
   readonly priority: number
   readonly max_body_bytes: number | null
   /** Of a response that is scanned; null: the limit of the gateway. Absent in records of versions before 0.3, as the next. */
@@ -213,6 +241,8 @@ export interface Scope {
 
 /** Default values for members that are omitted when a scope is created. */
 export const SCOPE_DEFAULTS = {
+  agent_selector: null,
+  integration_selector: null,
   priority: 100,
   max_body_bytes: null,
   max_response_bytes: null,

@@ -1,9 +1,13 @@
-import { Type } from 'typebox'
+import { isDeepStrictEqual } from 'node:util'
+import { type Static, Type } from 'typebox'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Cascade } from '../http/common-schemas.ts'
-import type { Route } from '../http/define-route.ts'
-import { conflict, invalid } from '../http/outcome.ts'
+import type { AdminCall, Route } from '../http/define-route.ts'
+import { conflict, invalid, type Refusal } from '../http/outcome.ts'
+import { checkLabels } from '../labels/check-labels.ts'
+import { agentSelecting, labelChange, planLabels } from '../labels/selected.ts'
+import type { Edited } from '../resources/resource.ts'
 import { BULK_LIMIT } from '../resources/bulk-limit.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { storeIn } from '../resources/store-in.ts'
@@ -11,6 +15,7 @@ import {
   AGENT_DEFAULTS,
   AGENT_RESOURCE,
   AGENTS_LIMIT,
+  AgentPatch,
   BULK_AGENTS,
   AgentView,
   CreatedAgent,
@@ -72,18 +77,15 @@ export const agentRoutes: readonly Route[] = defineResource({
   },
   read: { summary: 'Read an agent' },
   edit: {
-    summary: 'Change name, metadata and unlisted_hosts with a JSON merge patch',
+    summary: 'Change name, metadata, labels and unlisted_hosts with a JSON merge patch',
     methods: ['PATCH'],
     schema: EditableAgent,
+    body: AgentPatch,
     // Only a kill and a reactivation write `status`.
     read_only: ['agent_id', 'status', 'created_at', 'killed_at', 'kill_reason', 'restore_gap'],
-    moving: ['last_seen_at', 'key_count', 'scope_count'],
+    moving: ['last_seen_at', 'key_count', 'scope_count', 'scopes_gained', 'scopes_lost'],
     defaults: AGENT_DEFAULTS,
-    apply: ({ record, value }) => {
-      const issues = checkMetadata(value.metadata)
-      if (issues.length > 0) return invalid(issues)
-      return { kind: 'edited', record: { ...record, ...value } }
-    },
+    apply: editAgent,
   },
   remove: {
     summary: 'Delete an agent and its keys. Its id is never reused',
@@ -91,3 +93,27 @@ export const agentRoutes: readonly Route[] = defineResource({
     plan: removeAgent,
   },
 })
+
+async function editAgent({
+  call: { context, actor },
+  record,
+  value: { labels, ...value },
+}: {
+  readonly call: AdminCall
+  readonly record: Agent
+  readonly value: Static<typeof EditableAgent>
+}): Promise<Edited<Agent> | Refusal> {
+  const issues = [...checkMetadata(value.metadata), ...checkLabels(labels)]
+  if (issues.length > 0) return invalid(issues)
+  const { labels: before = {}, ...rest } = record
+  const edited = { ...rest, ...value, ...(Object.keys(labels).length === 0 ? {} : { labels }) }
+  if (isDeepStrictEqual(before, labels)) return { kind: 'edited', record: edited }
+  const { organization_id: org } = actor
+  const selecting = await agentSelecting(context.redis, org)
+  return {
+    kind: 'edited',
+    record: edited,
+    writes: planLabels(org, record.agent_id, labels),
+    effects: labelChange(selecting, 'agent_selector', before, labels),
+  }
+}

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { UNLISTED_HOSTS } from '../../core/model.ts'
 import { AGENT_ID_PATTERN } from '../../core/policy/agent-id.ts'
+import { LabelEffects, LabelsSchema, LabelsPatch } from '../labels/label-schemas.ts'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
@@ -38,14 +39,17 @@ export const NewAgent = Strict({
   ),
   metadata: Type.Optional(Metadata),
   unlisted_hosts: Type.Optional(UnlistedHosts),
+  labels: Type.Optional(LabelsSchema),
 })
 
-export const AGENT_DEFAULTS = { metadata: {}, unlisted_hosts: null }
+export const AGENT_DEFAULTS = { metadata: {}, unlisted_hosts: null, labels: {} }
 export const EditableAgent = Strict({
   agent_name: Name,
   metadata: Metadata,
   unlisted_hosts: UnlistedHosts,
+  labels: LabelsSchema,
 })
+export const AgentPatch = Strict({ ...EditableAgent.properties, labels: LabelsPatch })
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -61,6 +65,8 @@ export const AgentView = Strict({
   scope_count: Count,
   metadata: Metadata,
   unlisted_hosts: UnlistedHosts,
+  labels: LabelsSchema,
+  ...LabelEffects,
   restore_gap: Type.Optional(
     Type.String({
       description:

@@ -11,7 +11,7 @@ interface AgentFacts {
 /** An agent as the API shows it. */
 function agentView(agent: Agent, facts: AgentFacts): Record<string, unknown> {
   const { agent_id, agent_name, status, created_at, killed_at, kill_reason, metadata } = agent
-  const { restore_gap, unlisted_hosts = null } = agent
+  const { restore_gap, unlisted_hosts = null, labels = {} } = agent
   const { last_seen_ms, key_count, scope_count } = facts
   const last_seen_at = last_seen_ms === null ? null : new Date(last_seen_ms).toISOString()
   return {
@@ -26,6 +26,7 @@ function agentView(agent: Agent, facts: AgentFacts): Record<string, unknown> {
     scope_count,
     metadata,
     unlisted_hosts,
+    labels,
     ...(restore_gap === undefined ? {} : { restore_gap }),
   }
 }

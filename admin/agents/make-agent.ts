@@ -3,6 +3,8 @@ import { mintId } from '../../core/api-key.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { newKey } from '../keys/new-key.ts'
+import { checkLabels } from '../labels/check-labels.ts'
+import { agentSelecting, labelChange, planLabels } from '../labels/selected.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
@@ -17,7 +19,8 @@ export async function makeAgent(
   const { context, actor, body } = call
   const { redis, now } = context
   const org = actor.organization_id
-  const issues = checkMetadata(body.metadata ?? {})
+  const { labels = {} } = body
+  const issues = [...checkMetadata(body.metadata ?? {}), ...checkLabels(labels)]
   if (issues.length > 0) return invalid(issues)
   const agent_id = body.agent_id ?? id
   const [existing, tombstone] = await Promise.all([
@@ -41,6 +44,7 @@ export async function makeAgent(
     created_at,
     killed_at: null,
     kill_reason: null,
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
     metadata: body.metadata ?? {},
     unlisted_hosts: body.unlisted_hosts ?? null,
   }
@@ -49,9 +53,10 @@ export async function makeAgent(
     kind: 'made',
     record: agent,
     guards: [['HGET', REDIS_KEYS.agentTombstones(org), agent_id, false]],
-    writes: made.writes,
+    writes: [...made.writes, ...planLabels(org, agent_id, labels)],
     targets: [made.target],
     about: { key_id: made.record.key_id },
+    effects: labelChange(await agentSelecting(redis, org), 'agent_selector', null, labels),
     // The keys of the agent are counted before this one is stored.
     shown_once: { api_key: made.key, api_key_id: made.record.key_id, key_count: 1 },
   }

@@ -46,6 +46,7 @@ export async function removeAgent(
       ['HSET', REDIS_KEYS.agentTombstones(org), agent_id, agent.revision],
       ['HDEL', REDIS_KEYS.agentLastSeen(org), agent_id],
       ['HDEL', REDIS_KEYS.agentLastPath(org), agent_id],
+      ['HDEL', REDIS_KEYS.agentLabels(org), agent_id],
       ...removedKeys.writes,
       ...removedScopes,
     ],

@@ -2,6 +2,7 @@ import { chunksOf } from '../../core/chunks-of.ts'
 import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { scopeTextsOf } from '../labels/selected.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** A changed threshold applies after this time at the latest. */
@@ -54,11 +55,9 @@ export class AgentSettings {
 
   async #read(agent_id: string): Promise<Known> {
     const org = this.#organization_id
-    const [agent, scopes] = await Promise.all([
-      this.#redis.hget(REDIS_KEYS.agents(org), agent_id),
-      this.#redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)),
-    ])
+    const agent = await this.#redis.hget(REDIS_KEYS.agents(org), agent_id)
     const known = agent === null ? null : readableRecord<Agent>(agent)
+    const scopes = await scopeTextsOf(this.#redis, org, agent_id, known?.labels)
     const readable = scopes.flatMap((text) => readableRecord<Scope>(text) ?? [])
     return {
       agent: known === null ? null : withoutMetadata(known),

@@ -4,6 +4,7 @@ import { ANOMALY_TYPES } from '../../core/anomaly/anomaly-type.ts'
 import { LEARNING_CALLS, ScopeModel } from '../../core/anomaly/scope-model.ts'
 import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { scopeTextsOf } from '../labels/selected.ts'
 import { readRecord } from '../resources/records.ts'
 import { AgentParams, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
@@ -59,9 +60,9 @@ export const anomalyRoutes: readonly Route[] = [
     answers: { 200: Baseline },
     handle: async ({ context: { redis }, actor: { organization_id: org }, params }) => {
       const { agent_id } = params
-      if ((await readRecord<Agent>(redis, REDIS_KEYS.agents(org), agent_id)) === null)
-        return notFound()
-      const scopes = (await redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)))
+      const found = await readRecord<Agent>(redis, REDIS_KEYS.agents(org), agent_id)
+      if (found === null) return notFound()
+      const scopes = (await scopeTextsOf(redis, org, agent_id, found.record.labels))
         .map((text) => parseRecord<Scope>(text))
         .sort((a, b) => a.priority - b.priority || (a.scope_id < b.scope_id ? -1 : 1))
       const fields = scopes.map(({ scope_id }) => scopeKey(agent_id, scope_id))

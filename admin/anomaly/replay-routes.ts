@@ -13,6 +13,7 @@ import {
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { answer, invalid, notFound, type Outcome } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
+import { scopeTextsOf } from '../labels/selected.ts'
 import { readRecord } from '../resources/records.ts'
 import { type AgentReplay, REPLAY_STEP_MS, replayAgent } from './replay-agent.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'
@@ -97,9 +98,9 @@ async function replay({
     return invalid([
       { path: 'query/from', message: 'must be before to by at most 31 days, and not before 1970' },
     ])
-  if ((await readRecord<Agent>(context.redis, REDIS_KEYS.agents(org), agent_id)) === null)
-    return notFound()
-  const stored = await context.redis.hvals(REDIS_KEYS.agentScopes(org, agent_id))
+  const found = await readRecord<Agent>(context.redis, REDIS_KEYS.agents(org), agent_id)
+  if (found === null) return notFound()
+  const stored = await scopeTextsOf(context.redis, org, agent_id, found.record.labels)
   const scopes = stored.map((text) => parseRecord<Scope>(text))
   const replayed = await replayAgent(context, org, agent_id, { from_ms, to_ms })
   return answer(200, {

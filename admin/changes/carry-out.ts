@@ -23,6 +23,8 @@ export interface Request {
   readonly request_id: string
   /** Null when the request has no Idempotency-Key. */
   readonly identity: RequestIdentity | null
+  /** Nothing is written: the answer says what would be. */
+  readonly is_dry_run?: boolean
 }
 
 /**
@@ -40,6 +42,10 @@ export async function carryOut(
     if (earlier !== null) return earlier
     const outcome = await decide()
     if (outcome.kind !== 'plan') return outcome
+    if (request.is_dry_run === true) {
+      const required = await requireEdges(context, outcome.needs ?? [])
+      return required.kind === 'refusal' ? required : outcome.answer
+    }
     const answered = await write(context, kept, request, outcome)
     if (answered !== null) return answered
   }

@@ -2,6 +2,7 @@ import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import type { Agent, Integration, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { scopeTextsOf } from '../labels/selected.ts'
 import { readRecord } from '../resources/records.ts'
 import { type Formatted, parseRecord } from '../../core/store/stored-record.ts'
 
@@ -19,12 +20,13 @@ export async function readPolicy(
   organization_id: string,
   agent_id: string,
 ): Promise<StoredPolicy> {
-  const [agent, scopeTexts, integrationTexts] = await Promise.all([
+  const [agent, integrationTexts] = await Promise.all([
     readRecord<Agent>(redis, REDIS_KEYS.agents(organization_id), agent_id),
-    redis.hvals(REDIS_KEYS.agentScopes(organization_id, agent_id)),
     redis.hvals(REDIS_KEYS.integrations(organization_id)),
   ])
   const record = agent?.record ?? null
+  const scopeTexts =
+    record === null ? [] : await scopeTextsOf(redis, organization_id, agent_id, record.labels)
   return {
     agent: record,
     killed_at: record === null ? null : storedKilledAt(record),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 import { checkInput } from '../http/check-input.ts'
-import { Strict } from '../http/common-schemas.ts'
+import { Id, Strict } from '../http/common-schemas.ts'
 import { type Issue, invalid, type Refusal } from '../http/outcome.ts'
 import { mergePatch } from '../resources/merge-patch.ts'
 import { canonicalScope } from '../scopes/canonical-scope.ts'
@@ -9,11 +9,20 @@ import { checkPatterns, type PatternChecker } from '../scopes/check-patterns.ts'
 import { checkScopeSettings } from '../scopes/check-scope-settings.ts'
 import { EditableScope, NewScope, SCOPE_NULLABLE, SCOPE_WHOLE } from '../scopes/scope-schemas.ts'
 
-const { agent_id: _, ...members } = NewScope.properties
+const {
+  agent_id: _,
+  agent_selector: __,
+  integration_selector: ___,
+  confirm_affected: ____,
+  ...members
+} = NewScope.properties
 
 /** A scope as it would be saved. */
 export const UnsavedScope = Strict({
   ...members,
+  integration_id: Id('The integration that it allows access to'),
+  agent_selector: Type.Optional(Type.Null()),
+  integration_selector: Type.Optional(Type.Null()),
   scope_id: Type.Optional(
     Type.String({
       maxLength: 128,
@@ -58,9 +67,9 @@ export async function withUnsaved(
   const scope: Scope = {
     scope_id: replaced?.scope_id ?? 'scp_unsaved',
     organization_id,
+    ...edited,
     agent_id,
     integration_id,
-    ...edited,
     created_at: replaced?.created_at ?? created_at,
   }
   return { ok: true, scopes: [...stored.filter((one) => one !== replaced), scope] }

@@ -8,6 +8,8 @@ import { resealAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited, View } from '../resources/resource.ts'
+import { checkLabels } from '../labels/check-labels.ts'
+import { integrationSelecting, labelChange } from '../labels/selected.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
@@ -36,7 +38,11 @@ export async function editIntegration({
   const parsed = readBaseUrl(value.base_url)
   if (!parsed.ok) return invalid([parsed.issue])
   const { auth, upstream, ...rest } = { ...value, also_hosts: completeAlsoHosts(value.also_hosts) }
-  const issues = [...(auth === undefined ? [] : checkAuth(auth)), ...checkAlsoHosts(rest)]
+  const issues = [
+    ...(auth === undefined ? [] : checkAuth(auth)),
+    ...checkAlsoHosts(rest),
+    ...checkLabels(rest.labels),
+  ]
   if (issues.length > 0) return invalid(issues)
   const was = parseBaseUrl(current.base_url)
   const stays = was.ok && was.base.origin === parsed.base.origin
@@ -63,6 +69,14 @@ export async function editIntegration({
       ...(upstream.client_key === undefined ? {} : { client_key_replaced: true }),
     },
     warnings: await warningsOfIntegration(egress, updated),
+    effects: isDeepStrictEqual(current.labels ?? {}, rest.labels)
+      ? null
+      : labelChange(
+          await integrationSelecting(redis, current.organization_id),
+          'integration_selector',
+          current.labels ?? {},
+          rest.labels,
+        ),
   }
   const claims = claimChanges(current, updated)
   const taken = await findTakenClaim(redis, claims)

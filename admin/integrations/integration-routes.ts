@@ -14,6 +14,7 @@ import {
   IntegrationView,
   NewIntegration,
 } from './integration-schemas.ts'
+import { LabelsPatch } from '../labels/label-schemas.ts'
 import { integrationView } from './integration-view.ts'
 import { makeIntegration } from './make-integration.ts'
 import { removeIntegration } from './remove-integration.ts'
@@ -56,10 +57,11 @@ export const integrationRoutes: readonly Route[] = defineResource({
     // `auth` is sent as a whole, or as it was read, which changes nothing.
     body: Strict({
       ...EditableIntegration.properties,
+      labels: LabelsPatch,
       auth: Type.Union([AuthSchema, AuthReadBack]),
     }),
     read_only: ['integration_id', 'created_at'],
-    moving: ['warnings'],
+    moving: ['warnings', 'scopes_gained', 'scopes_lost'],
     write_only: ['auth'],
     whole: ['auth'],
     nullable: ['auth'],

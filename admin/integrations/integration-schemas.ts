@@ -1,3 +1,4 @@
+import { LabelEffects, LabelsSchema } from '../labels/label-schemas.ts'
 import { ERROR_FORMAT_NAMES } from '../../core/error-formats.ts'
 import { Type } from 'typebox'
 import { ECHO_GUARDS, UPSTREAM_DEFAULTS } from '../../core/model.ts'
@@ -178,6 +179,7 @@ export const EditableIntegration = Strict({
       'The shape of refusals, so that the SDKs of the API show their message. Status and X-Agw-Reason are the same. It applies once the caller is known and has a scope for the integration.',
   }),
   upstream: EditableUpstream,
+  labels: LabelsSchema,
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),
 })
@@ -193,6 +195,7 @@ export const NewIntegration = Strict({
   echo_guard: Type.Optional(EditableIntegration.properties.echo_guard),
   error_format: Type.Optional(EditableIntegration.properties.error_format),
   upstream: Type.Optional(NewUpstream),
+  labels: Type.Optional(LabelsSchema),
 })
 
 export const IntegrationView = Strict({
@@ -207,6 +210,8 @@ export const IntegrationView = Strict({
   echo_guard: EditableIntegration.properties.echo_guard,
   error_format: Type.Enum([...ERROR_FORMAT_NAMES]),
   upstream: UpstreamView,
+  labels: LabelsSchema,
+  ...LabelEffects,
   auth: AuthView,
   created_at: Timestamp,
   warnings: Type.Optional(Warnings),
@@ -221,4 +226,5 @@ export const INTEGRATION_DEFAULTS = {
   echo_guard: 'off' as const,
   error_format: 'gateway' as const,
   upstream: UPSTREAM_DEFAULTS,
+  labels: {},
 }

@@ -23,6 +23,7 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
     echo_guard: integration.echo_guard ?? 'off',
     error_format: integration.error_format ?? 'gateway',
     upstream: upstreamView(integration),
+    labels: integration.labels ?? {},
     auth: authView(ring, integration),
     created_at,
   }

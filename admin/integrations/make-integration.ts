@@ -6,6 +6,8 @@ import { sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
+import { checkLabels } from '../labels/check-labels.ts'
+import { integrationSelecting, labelChange } from '../labels/selected.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
 import { checkAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
@@ -27,7 +29,11 @@ export async function makeIntegration(
   const org = actor.organization_id
   const parsed = readBaseUrl(body.base_url)
   const also_hosts = completeAlsoHosts(body.also_hosts)
-  const issues = [...checkAuth(body.auth), ...checkAlsoHosts({ ...body, also_hosts })]
+  const issues = [
+    ...checkAuth(body.auth),
+    ...checkAlsoHosts({ ...body, also_hosts }),
+    ...checkLabels(body.labels ?? {}),
+  ]
   if (!parsed.ok) return invalid([parsed.issue, ...issues])
   if (issues.length > 0) return invalid(issues)
   const { base_url } = parsed.base
@@ -58,5 +64,7 @@ export async function makeIntegration(
   const excess = await checkIntegrationsTotal(redis, integration, null)
   if (excess !== null) return excess
   const { guards, writes } = claims
-  return { kind: 'made', record: integration, guards, writes, warnings }
+  const selecting = await integrationSelecting(redis, org)
+  const effects = labelChange(selecting, 'integration_selector', null, integration.labels ?? {})
+  return { kind: 'made', record: integration, guards, writes, effects, warnings }
 }

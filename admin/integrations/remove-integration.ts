@@ -6,6 +6,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import type { Removed } from '../resources/resource.ts'
 import { claimChanges } from './integration-claims.ts'
+import { scopeTarget } from '../scopes/scope-target.ts'
 import { CASCADE_SCOPES_LIMIT } from './integration-schemas.ts'
 
 export async function removeIntegration(
@@ -50,7 +51,7 @@ function removeScopes(
   ])
   const agents = new Set(owners.map(([, agent_id]) => agent_id))
   const targets = [...agents].map(
-    (agent_id): ControlTarget => ({ what: 'agent', organization_id: org, agent_id }),
+    (agent_id): ControlTarget => scopeTarget({ organization_id: org, agent_id }),
   )
   return { guards, writes, targets }
 }

@@ -1,4 +1,4 @@
-import type { ApiKey, AdminToken, Organization } from '../../core/model.ts'
+import { type ApiKey, type AdminToken, type Organization, SELECTED } from '../../core/model.ts'
 import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -56,6 +56,9 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.integrationIndex(org),
   REDIS_KEYS.integrationBaseUrls(org),
   REDIS_KEYS.scopeOwners(org),
+  REDIS_KEYS.agentScopes(org, SELECTED),
+  REDIS_KEYS.integrationScopes(org, SELECTED),
+  REDIS_KEYS.agentLabels(org),
   REDIS_KEYS.scopeIndex(org),
   REDIS_KEYS.activity(org),
   REDIS_KEYS.anomalyState(org),

@@ -4,6 +4,7 @@ import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts
 import { entityTag } from '../http/entity-tag.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
 import { BULK_LIMIT } from './bulk-limit.ts'
+import { DRY_RUN } from './dry-run.ts'
 import { listPage } from './list-page.ts'
 import { patchOf } from './patch-of.ts'
 import { planCreate } from './plan-create.ts'
@@ -41,7 +42,8 @@ export function defineResource<
       role: 'admin',
       summary: create.summary,
       body: create.body,
-      answers: { 201: create.answer ?? view },
+      query: Strict(DRY_RUN),
+      answers: { 201: create.answer ?? view, 200: view },
       handle: (call) => planCreate(resource, call as AdminCall<Params>),
     }),
     ...(create.bulk === undefined ? [] : [bulkRoute(resource, create.bulk, shared)]),
@@ -73,7 +75,7 @@ export function defineResource<
       role: 'admin',
       conditional: true,
       summary: remove.summary,
-      ...(remove.query ? { query: remove.query } : {}),
+      query: Strict({ ...remove.query?.properties, ...DRY_RUN }),
       answers: { 204: Empty },
       handle: (call) => planRemove(resource, call as AdminCall<Params>),
     }),
@@ -90,7 +92,11 @@ const bulkRoute = <R>(resource: AnyResource<R>, bulk: Bulk, shared: Pick<Route, 
     body: Strict({
       data: Type.Array(resource.create.body, { minItems: 1, maxItems: BULK_LIMIT }),
     }),
-    answers: { 201: Strict({ data: Type.Array(resource.create.answer ?? resource.view) }) },
+    query: Strict(DRY_RUN),
+    answers: {
+      201: Strict({ data: Type.Array(resource.create.answer ?? resource.view) }),
+      200: Strict({ data: Type.Array(resource.view) }),
+    },
     handle: (call) => planCreateMany(resource, bulk, call as never),
   })
 
@@ -111,6 +117,7 @@ const editRoutes = <R>(
         [...edit.read_only, ...(edit.moving ?? [])],
         edit.whole ?? [],
       ),
+      query: Strict(DRY_RUN),
       answers: { 200: resource.view },
       handle: (call) => planEdit(resource, edit, call as AdminCall<Params>),
     }),

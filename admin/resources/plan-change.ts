@@ -31,10 +31,14 @@ export async function planChange<R>(
         action: `${name}.${verb}`,
         target: member,
         before: audited(before),
-        after: { ...audited(after), ...edited.note },
+        after: { ...audited(after), ...edited.effects, ...edited.note },
         ...about?.(edited.record),
       },
     ],
-    answer: answer(200, { ...after, ...warningsOf(edited) }, { etag: entityTag(updated) }),
+    answer: answer(
+      200,
+      { ...after, ...edited.effects, ...warningsOf(edited) },
+      { etag: entityTag(updated) },
+    ),
   }
 }

@@ -8,6 +8,7 @@ import {
   answer,
   invalid,
 } from '../http/outcome.ts'
+import { isDryRun } from './dry-run.ts'
 import { planMade } from './plan-made.ts'
 import type { AnyResource, Bulk, Made, Params } from './resource.ts'
 
@@ -49,7 +50,7 @@ export async function planCreateMany<R>(
     targets: plans.flatMap(({ targets }) => targets),
     needs: plans.flatMap(({ needs = [] }) => needs),
     audits: plans.flatMap(({ audits }) => audits) as unknown as Plan['audits'],
-    answer: answer(201, { data: plans.map((plan) => plan.answer.body) }),
+    answer: answer(isDryRun(call) ? 200 : 201, { data: plans.map((plan) => plan.answer.body) }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Plan, answer } from '../http/outcome.ts'
 import type { AnyResource, Made } from './resource.ts'
+import { isDryRun } from './dry-run.ts'
 import { showOne } from './show-one.ts'
 import { warningsOf } from './warnings-of.ts'
 import { recordText } from '../../core/store/stored-record.ts'
@@ -34,15 +35,17 @@ export async function planMade<R>(
         action: `${resource.name}.create`,
         target: id,
         before: null,
-        after: { ...audited(view), ...made.note },
+        after: { ...audited(view), ...made.effects, ...made.note },
         ...about?.(record),
         ...made.about,
       },
     ],
-    answer: answer(
-      201,
-      { ...view, ...made.shown_once, ...warningsOf(made) },
-      { etag: entityTag(text) },
-    ),
+    answer: isDryRun(call)
+      ? answer(200, { ...view, ...made.effects, ...warningsOf(made) })
+      : answer(
+          201,
+          { ...view, ...made.shown_once, ...made.effects, ...warningsOf(made) },
+          { etag: entityTag(text) },
+        ),
   }
 }

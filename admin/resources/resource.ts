@@ -35,6 +35,8 @@ interface Further {
   readonly targets?: readonly ControlTarget[]
   /** Members that the activity log shows in addition to those of the view. */
   readonly note?: Readonly<Record<string, unknown>>
+  /** Members that only the response has: what the change gives and takes. */
+  readonly effects?: Readonly<Record<string, unknown>> | null
   /** Messages for the member `warnings` of the response: the record is stored but will not work. */
   readonly warnings?: readonly string[]
 }

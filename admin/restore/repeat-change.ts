@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { TObject } from 'typebox'
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { commit } from '../../core/change/commit.ts'
-import type { Scope } from '../../core/model.ts'
+import type { Scope, Selector } from '../../core/model.ts'
+import { bothSelectors } from '../../core/policy/selector.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { LoggedChange } from '../../core/restore/logged-change.ts'
@@ -184,6 +186,8 @@ function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
   const texts = new Set(other.rules.map((rule) => JSON.stringify(rule)))
   return {
     rules: scope.rules.filter((rule) => texts.has(JSON.stringify(rule))),
+    agent_selector: narrower(scope.agent_selector, other.agent_selector),
+    integration_selector: narrower(scope.integration_selector, other.integration_selector),
     not_before: latest(scope.not_before, other.not_before),
     expires_at: earliest(scope.expires_at, other.expires_at),
     end_streams: scope.end_streams === true || other.end_streams === true,
@@ -203,3 +207,6 @@ const latest = (one: string | null = null, other: string | null = null): string 
   one === null || (other !== null && other > one) ? other : one
 const earliest = (one: string | null = null, other: string | null = null): string | null =>
   one === null || (other !== null && other < one) ? other : one
+
+const narrower = (one: Selector | null = null, other: Selector | null = null): Selector | null =>
+  one === null || other === null || isDeepStrictEqual(one, other) ? one : bothSelectors(one, other)

@@ -1,12 +1,18 @@
 import type { Static } from 'typebox'
+import type { Scope } from '../../core/model.ts'
+import { completeSelector } from '../labels/check-labels.ts'
 import { readTime } from '../http/read-time.ts'
 import type { EditableScope } from './scope-schemas.ts'
 
 type Edited = Static<typeof EditableScope>
+type CanonicalScope = Omit<Edited, 'agent_selector' | 'integration_selector'> &
+  Required<Pick<Scope, 'agent_selector' | 'integration_selector'>>
 
 /** Times in UTC. Methods in upper case without duplicates: methods are case-sensitive, but `get` is never meant as a different one. */
-export const canonicalScope = (scope: Edited): Edited => ({
+export const canonicalScope = (scope: Edited): CanonicalScope => ({
   ...scope,
+  agent_selector: completeSelector(scope.agent_selector),
+  integration_selector: completeSelector(scope.integration_selector),
   not_before: inUtc(scope.not_before),
   expires_at: inUtc(scope.expires_at),
   rules: scope.rules.map(({ methods, paths, upgrade = [] }) => ({

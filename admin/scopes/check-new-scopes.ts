@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/model.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import type { Refusal } from '../http/outcome.ts'
+import { checkSelectorScopes } from './check-owners.ts'
 import { checkAgentTotal } from './check-agent-total.ts'
 
 /** Whether each agent may have all of the new scopes that are for it. */
@@ -8,6 +9,8 @@ export async function checkNewScopes(
   { context }: AdminCall,
   scopes: readonly Scope[],
 ): Promise<Refusal | null> {
+  const tooMany = await checkSelectorScopes(context.redis, scopes)
+  if (tooMany !== null) return tooMany
   const byAgent = new Map<string, Scope[]>()
   for (const scope of scopes) {
     const own = byAgent.get(scope.agent_id)

@@ -1,6 +1,7 @@
 import { parsePathPattern, type PatternProblem } from '../../core/policy/path-pattern.ts'
 import type { Scope } from '../../core/model.ts'
 import type { Issue } from '../http/outcome.ts'
+import { checkSelector } from '../labels/check-labels.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { PATH_DEEP_LIMIT, SCOPE_LIMIT_BYTES, SCOPE_PATHS_LIMIT } from './scope-schemas.ts'
 
@@ -9,6 +10,8 @@ type Settings = Pick<
   | 'rules'
   | 'max_body_bytes'
   | 'max_response_bytes'
+  | 'agent_selector'
+  | 'integration_selector'
   | 'not_before'
   | 'expires_at'
   | 'injection_detection'
@@ -45,6 +48,10 @@ export function checkScopeSettings(
         message: `must be at most ${body_limit_bytes}, the limit of this gateway`,
       })
   issues.push(...checkTimes(scope))
+  for (const member of ['agent_selector', 'integration_selector'] as const) {
+    const selector = scope[member] ?? null
+    if (selector !== null) issues.push(...checkSelector(selector, `/${member}`))
+  }
   if (issues.length === 0 && Buffer.byteLength(JSON.stringify(scope)) > SCOPE_LIMIT_BYTES)
     issues.push({ path: '', message: `must be at most ${SCOPE_LIMIT_BYTES} bytes as JSON` })
   return issues

@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { type InjectionMode, SCOPE_DEFAULTS, type Scope, SPEAKERS } from '../../core/model.ts'
+import {
+  type InjectionMode,
+  SCOPE_DEFAULTS,
+  type Scope,
+  SELECTED,
+  SPEAKERS,
+} from '../../core/model.ts'
+import type { EdgeMember } from '../../core/store/edge-members.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { TimeText } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'
@@ -12,6 +19,7 @@ import { canonicalScope } from './canonical-scope.ts'
 import { checkNewScopes } from './check-new-scopes.ts'
 import { checkerOf, checkPatterns } from './check-patterns.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
+import { checkKeptForm, countAffected } from './check-owners.ts'
 import { makeScope } from './make-scope.ts'
 import { planEndNotice } from './scope-ends.ts'
 import {
@@ -23,8 +31,27 @@ import {
   SCOPE_WHOLE,
   ScopeView,
 } from './scope-schemas.ts'
+import { scopeTarget } from './scope-target.ts'
 import { scopeStore } from './scope-store.ts'
 import { scopeView } from './scope-view.ts'
+
+const needsOf = ({
+  injection_detection: { mode, roles },
+  agent_id,
+  integration_id,
+  not_before,
+  expires_at,
+  end_streams,
+}: Scope): readonly EdgeMember[] => [
+  ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
+    ? (['injection_roles'] as const)
+    : []),
+  ...(not_before == null ? [] : (['scope_not_before'] as const)),
+  ...(expires_at == null ? [] : (['scope_expires_at'] as const)),
+  ...(expires_at != null && end_streams === true ? (['scope_end_streams'] as const) : []),
+  ...(agent_id === SELECTED ? (['agent_selector'] as const) : []),
+  ...(integration_id === SELECTED ? (['integration_selector'] as const) : []),
+]
 
 export const scopeRoutes: readonly Route[] = defineResource({
   ...SCOPE_RESOURCE,
@@ -32,16 +59,13 @@ export const scopeRoutes: readonly Route[] = defineResource({
   view: ScopeView,
   store: scopeStore,
   show: (_, scopes) => scopes.map(scopeView),
-  about: ({ agent_id, integration_id, scope_id }) => ({ agent_id, integration_id, scope_id }),
-  targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
-  needs: ({ injection_detection: { mode, roles }, not_before, expires_at, end_streams }) => [
-    ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
-      ? (['injection_roles'] as const)
-      : []),
-    ...(not_before == null ? [] : (['scope_not_before'] as const)),
-    ...(expires_at == null ? [] : (['scope_expires_at'] as const)),
-    ...(expires_at != null && end_streams === true ? (['scope_end_streams'] as const) : []),
-  ],
+  about: ({ agent_id, integration_id, scope_id }) => ({
+    agent_id: agent_id === SELECTED ? null : agent_id,
+    integration_id: integration_id === SELECTED ? null : integration_id,
+    scope_id,
+  }),
+  targets: (scope) => [scopeTarget(scope)],
+  needs: needsOf,
   create: {
     summary: 'Create a scope: allow an agent to call an integration',
     body: NewScope,
@@ -102,23 +126,37 @@ export const scopeRoutes: readonly Route[] = defineResource({
     methods: ['PUT', 'PATCH'],
     schema: EditableScope,
     read_only: ['scope_id', 'agent_id', 'integration_id', 'created_at'],
+    moving: ['affected_agents', 'confirm_affected'],
     whole: SCOPE_WHOLE,
     nullable: SCOPE_NULLABLE,
     defaults: SCOPE_DEFAULTS,
-    apply: async ({ call, record, value }) => {
+    apply: async ({ call, record, value, patch }) => {
       const { settings, redis } = call.context
       const edited = canonicalScope(value)
       // Rules from before a limit are kept while something else is changed.
       const hasOldRules = JSON.stringify(edited.rules) === JSON.stringify(record.rules)
-      const issues = checkScopeSettings(edited, settings.maxBodyBytes, hasOldRules)
+      const issues = [
+        ...checkKeptForm(record, edited),
+        ...checkScopeSettings(edited, settings.maxBodyBytes, hasOldRules),
+      ]
       if (issues.length > 0) return invalid(issues)
       const refused = await checkPatterns(edited.injection_detection, checkerOf(call))
       if (refused !== null) return refused
       const excess = await checkAgentTotal(redis, record, [{ ...record, ...edited }], record)
       if (excess !== null) return excess
       const changed = { ...record, ...edited }
+      const { confirm_affected: confirmed } = patch
+      const counted = await countAffected(
+        redis,
+        changed,
+        record,
+        typeof confirmed === 'number' ? confirmed : undefined,
+      )
+      if (counted.kind === 'refusal') return counted
+      const { affected_agents } = counted
+      const effects = affected_agents === null ? null : { affected_agents }
       const writes = planEndNotice(changed, record.expires_at ?? null, call.context.now())
-      return { kind: 'edited', record: changed, writes }
+      return { kind: 'edited', record: changed, writes, effects }
     },
   },
   remove: {

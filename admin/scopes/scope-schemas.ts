@@ -11,6 +11,7 @@ import {
   Timestamp,
   UNCLEAN,
 } from '../http/common-schemas.ts'
+import { SelectorSchema, SelectorView } from '../labels/label-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
@@ -133,6 +134,8 @@ const RateLimiting = Strict({
 /** Everything that a scope has but its identity and its owner; defaults are those of the contract. */
 export const EditableScope = Strict({
   name: Name,
+  agent_selector: Nullable(SelectorSchema),
+  integration_selector: Nullable(SelectorSchema),
   priority: Type.Integer({ minimum: 0, maximum: 1_000_000, default: DEFAULTS.priority }),
   max_body_bytes: Nullable(Type.Integer({ minimum: 0 })),
   max_response_bytes: Nullable(Type.Integer({ minimum: 1 })),
@@ -165,10 +168,18 @@ const partial = <P extends TProperties>(schema: TObject<P>, defaults: object) =>
     Type.Partial(schema, { additionalProperties: false, default: structuredClone(defaults) }),
   )
 
+/** How many a selector with negative terms alone selects, as the refusal without it says. */
+export const ConfirmAffected = Type.Optional(Type.Integer({ minimum: 0 }))
+
 export const NewScope = Strict({
   name: Name,
-  agent_id: Id('The agent that the scope applies to'),
-  integration_id: Id('The integration that the scope allows access to'),
+  agent_id: Type.Optional(Id('The agent that the scope applies to; or agent_selector')),
+  integration_id: Type.Optional(
+    Id('The integration that the scope allows access to; or integration_selector'),
+  ),
+  agent_selector: Type.Optional(EditableScope.properties.agent_selector),
+  integration_selector: Type.Optional(EditableScope.properties.integration_selector),
+  confirm_affected: ConfirmAffected,
   rules: EditableScope.properties.rules,
   priority: Type.Optional(EditableScope.properties.priority),
   max_body_bytes: Type.Optional(EditableScope.properties.max_body_bytes),
@@ -190,8 +201,15 @@ export const NewScope = Strict({
 export const ScopeView = Strict({
   scope_id: Type.String(),
   name: Type.String(),
-  agent_id: Type.String(),
-  integration_id: Type.String(),
+  agent_id: Nullable(Type.String()),
+  integration_id: Nullable(Type.String()),
+  agent_selector: Nullable(SelectorView),
+  integration_selector: Nullable(SelectorView),
+  affected_agents: Type.Optional(
+    Type.Integer({
+      description: 'Only in the answer of a change: how many agents the selector selects now',
+    }),
+  ),
   priority: Type.Number(),
   max_body_bytes: Nullable(Type.Number()),
   max_response_bytes: Nullable(Type.Number()),
@@ -233,7 +251,7 @@ export const ScopeView = Strict({
 })
 
 /** Replaced whole by a merge patch. */
-export const SCOPE_WHOLE = ['rules']
+export const SCOPE_WHOLE = ['rules', 'agent_selector', 'integration_selector']
 /** Members in which null is a value. */
 export const SCOPE_NULLABLE = [
   'max_body_bytes',
@@ -241,5 +259,7 @@ export const SCOPE_NULLABLE = [
   'requests_per_minute',
   'not_before',
   'expires_at',
+  'agent_selector',
+  'integration_selector',
   ...SPEAKERS,
 ]

@@ -23,6 +23,7 @@ import {
 } from '../http/outcome.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import { readAnyBody } from '../http/read-any-body.ts'
+import { isDryRun } from '../resources/dry-run.ts'
 import { readQuery } from '../http/read-query.ts'
 import { sendCompressed } from '../http/send-compressed.ts'
 import { sendStream } from '../http/send-stream.ts'
@@ -188,7 +189,13 @@ async function run(
     headers: request.headers,
     request_id: request.id,
   }
-  const carried: Request = { actor, request_id: request.id, identity }
+  const is_dry_run = isDryRun(call)
+  const carried: Request = {
+    actor,
+    request_id: request.id,
+    identity: is_dry_run ? null : identity,
+    is_dry_run,
+  }
   if (route.costly === undefined)
     return await carryOut(context, kept, carried, () => route.handle(call))
   const leave = await context.turns[route.costly].take(actor.organization_id, actor.token_id)

@@ -18,6 +18,7 @@ import { patternRoutes } from '../patterns/pattern-routes.ts'
 import { restoreGapRoutes } from '../restore/restore-gap-routes.ts'
 import { scanRoutes } from '../scan/scan-routes.ts'
 import { scopeRoutes } from '../scopes/scope-routes.ts'
+import { selectedRoutes } from '../scopes/selected-routes.ts'
 import { statsRoutes } from '../stats/stats-routes.ts'
 import { whoamiRoutes } from '../sign-in/whoami-routes.ts'
 import { tokenRoutes } from '../tokens/token-routes.ts'
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...integrationRoutes,
   ...credentialTypeRoutes,
   ...scopeRoutes,
+  ...selectedRoutes,
   ...organizationRoutes,
   ...tokenRoutes,
   ...whoamiRoutes,

@@ -132,7 +132,8 @@ function withIds(
     if (found === null || !isEntry(found)) return found?.[SECTION_RESOURCES[kind].id]
     return created.get(found) ?? match.shownOf(found)?.[SECTION_RESOURCES[kind].id]
   }
-  return { ...settings, agent_id: idOf('agents'), integration_id: idOf('integrations') }
+  const ids = { agent_id: idOf('agents'), integration_id: idOf('integrations') }
+  return { ...settings, ...Object.fromEntries(Object.entries(ids).filter(([, id]) => id != null)) }
 }
 
 async function update(
@@ -189,10 +190,14 @@ function patchOf({ entry, shown, members }: ConfigChange & { action: 'update' })
     return {
       ...plain,
       metadata: replacing(comparable(kind, shown)['metadata'] as Json, wanted['metadata'] as Json),
+      labels: replacing((shown['labels'] ?? {}) as Json, (wanted['labels'] ?? {}) as Json),
     }
   const isNewKey = members.some(({ member }) => member === 'upstream.client_key')
   return {
     ...(kind === 'integrations' && !isNewKey ? withoutKey(plain) : plain),
+    ...(kind === 'integrations'
+      ? { labels: replacing((shown['labels'] ?? {}) as Json, (wanted['labels'] ?? {}) as Json) }
+      : {}),
     ...(kind === 'integrations' && isNew('auth') ? { auth } : {}),
     ...(kind === 'webhooks' && isNew('secret') ? { secret } : {}),
   }

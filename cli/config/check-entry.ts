@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import type { TSchema } from 'typebox'
 import { NewAgent } from '../../admin/agents/agent-schemas.ts'
+import { checkLabels } from '../../admin/labels/check-labels.ts'
+import type { Labels } from '../../core/model.ts'
 import { checkMetadata } from '../../admin/agents/check-metadata.ts'
 import { mergePatch } from '../../admin/resources/merge-patch.ts'
 import { checkAuth } from '../../admin/integrations/check-auth.ts'
@@ -24,7 +26,14 @@ import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Environment } from '../../core/settings.ts'
 import { fillReferences } from './fill-references.ts'
 import { memberHint } from './member-hint.ts'
-import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
+import {
+  isObject,
+  type Json,
+  OWNERS,
+  REFERENCE,
+  type Section,
+  SECTION_RESOURCES,
+} from './section-resources.ts'
 import { isUnknownSecret } from './unknown-secrets.ts'
 import { withoutNulls } from './without-nulls.ts'
 
@@ -48,7 +57,11 @@ const Reference = Type.String({ minLength: 1, maxLength: 2048 })
 const SCHEMAS: Readonly<Record<Section, TSchema>> = {
   integrations: NewIntegration,
   agents: NewAgent,
-  scopes: Strict({ ...scopeMembers, agent: Reference, integration: Reference }),
+  scopes: Strict({
+    ...scopeMembers,
+    agent: Type.Optional(Reference),
+    integration: Type.Optional(Reference),
+  }),
   webhooks: NewWebhook,
 }
 
@@ -71,7 +84,9 @@ export function checkEntry(kind: Section, item: unknown, env: Environment): Chec
     Object.entries(filled.item).filter(([name]) => !faulty.has(name)),
   )
   const completed = COMPLETE[kind](sound)
-  issues.push(...completed.issues.filter(isKnown))
+  // A member with an error of its own counts as missing there.
+  const isNew = ({ path }: EntryIssue): boolean => !issues.some((issue) => issue.path === path)
+  issues.push(...completed.issues.filter((issue) => isKnown(issue) && isNew(issue)))
   return { wanted: issues.length === 0 ? completed.wanted : null, issues }
 }
 
@@ -137,23 +152,32 @@ const COMPLETE: Readonly<
       ...(defaults['upstream'] as Json),
       ...(sound['upstream'] as Json | undefined),
     }
+    issues.push(...checkLabels((sound['labels'] ?? {}) as Labels))
     return { wanted: { ...defaults, ...sound, ...canonical, upstream }, issues }
   },
   agents: (sound) => {
     const metadata = withoutNulls(sound['metadata'] ?? {})
+    const labels = (sound['labels'] ?? {}) as Labels
+    const issues = [...checkMetadata(metadata), ...checkLabels(labels)]
     const { defaults } = SECTION_RESOURCES.agents
-    return { wanted: { ...defaults, ...sound, metadata }, issues: checkMetadata(metadata) }
+    return { wanted: { ...defaults, ...sound, metadata, labels }, issues }
   },
   scopes: (sound) => {
-    const { agent, integration, ...given } = sound
+    const { agent, integration, confirm_affected, ...given } = sound
     const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
     const merged = mergePatch(SECTION_RESOURCES.scopes.defaults, given, special)
     const checked = checkInput(EditableScope, { name: 'none', rules: [], ...merged })
     if (!checked.ok) return { wanted: {}, issues: checked.issues }
     const settings = canonicalScope(checked.value)
     return {
-      wanted: { ...settings, agent, integration },
+      wanted: {
+        ...settings,
+        agent,
+        integration,
+        ...(confirm_affected === undefined ? {} : { confirm_affected }),
+      },
       issues: [
+        ...ownerIssues(sound),
         ...checkScopeSettings(settings, ANY_BODY_BYTES),
         ...checkPatternsHere(settings.injection_detection),
       ],
@@ -172,3 +196,14 @@ const COMPLETE: Readonly<
     }
   },
 }
+
+/** An entry names what its ids would, or selects it. */
+const ownerIssues = (sound: Json): readonly EntryIssue[] =>
+  OWNERS.flatMap((kind) => {
+    const member = REFERENCE[kind]
+    const isNamed = sound[member] !== undefined
+    const isSelected = (sound[`${member}_selector`] ?? null) !== null
+    return isNamed === isSelected
+      ? [{ path: `/${member}`, message: `must be given, or ${member}_selector; not both` }]
+      : []
+  })

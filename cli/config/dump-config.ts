@@ -28,11 +28,11 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
     agents: sorted(agents, ({ agent_name, agent_id }) => [agent_name, agent_id]).map((shown) => {
       const { agent_id, agent_name } = shown
       const isNamed = MADE_ID.test(String(agent_id)) && agentNames.get(agent_id) === agent_name
-      const { metadata, unlisted_hosts } = comparable('agents', shown)
+      const { metadata, unlisted_hosts, labels } = comparable('agents', shown)
       return {
         agent_name,
         ...(isNamed ? {} : { agent_id }),
-        ...withoutDefaults({ metadata, unlisted_hosts }, SECTION_RESOURCES.agents.defaults),
+        ...withoutDefaults({ metadata, unlisted_hosts, labels }, SECTION_RESOURCES.agents.defaults),
       }
     }),
     scopes: sorted(
@@ -115,12 +115,15 @@ function scopeEntry(
   const { name, rules, ...settings } = comparable('scopes', shown)
   return {
     name,
-    agent: agents.get(shown['agent_id']) ?? shown['agent_id'],
-    integration: integrations.get(shown['integration_id']) ?? shown['integration_id'],
+    ...named('agent', agents.get(shown['agent_id']) ?? shown['agent_id']),
+    ...named('integration', integrations.get(shown['integration_id']) ?? shown['integration_id']),
     rules,
     ...withoutDefaults(settings, SECTION_RESOURCES.scopes.defaults),
   }
 }
+
+/** A scope that selects has no such member. */
+const named = (member: string, name: unknown): Json => (name == null ? {} : { [member]: name })
 
 /** How a scope refers to each resource: by name if it is unique, else by a unique member. */
 function referencesOf(
@@ -145,7 +148,8 @@ function withoutDefaults(members: Json, defaults: Json): Json {
   const kept = Object.entries(members).flatMap(([name, value]) => {
     const usual = defaults[name]
     if (isDeepStrictEqual(value, usual)) return []
-    if (name === 'metadata' || !isObject(value) || !isObject(usual)) return [[name, value] as const]
+    if (name === 'metadata' || name === 'labels' || !isObject(value) || !isObject(usual))
+      return [[name, value] as const]
     return [[name, withoutDefaults(value, usual)] as const]
   })
   return Object.fromEntries(kept)

@@ -18,7 +18,7 @@ import {
 export interface Match {
   /** The existing resource of an entry; null if it is new. */
   readonly shownOf: (entry: ConfigEntry) => Json | null
-  /** What a scope of the file refers to. */
+  /** What a scope of the file refers to; null if it selects it. */
   readonly target: (kind: Owner, scope: Json) => FoundOwner | null
   /** By kind, resources that no entry of the file matches. */
   readonly unnamed: Readonly<Record<Section, readonly Json[]>>
@@ -49,13 +49,16 @@ export function matchEntries(config: Config, deployment: CurrentConfig, prune: b
     agents: new OwnerIndex('agents', entries.agents, rest('agents')),
     integrations: new OwnerIndex('integrations', entries.integrations, rest('integrations')),
   }
-  const target = (kind: Owner, scope: Json): FoundOwner | null =>
-    indexes[kind].find(String(scope[REFERENCE[kind]]))[0] ?? null
+  const target = (kind: Owner, scope: Json): FoundOwner | null => {
+    const reference = scope[REFERENCE[kind]]
+    return typeof reference === 'string' ? (indexes[kind].find(reference)[0] ?? null) : null
+  }
   for (const { kind, at, reference } of config.references) {
     const message = refusalOf(kind, reference, config, indexes[kind], prune)
     if (message !== null) problem(at, message)
   }
   const idOf = (kind: Owner, scope: Json): unknown => {
+    if (scope[REFERENCE[kind]] === undefined) return null
     const found = target(kind, scope)
     const shown = found !== null && isEntry(found) ? pairs.get(found) : found
     return shown?.[SECTION_RESOURCES[kind].id]

@@ -1,4 +1,6 @@
 import type { FileProblem } from './config-text.ts'
+import { writeSelector } from '../../core/selector-text.ts'
+import type { Selector } from '../../core/model.ts'
 import { differences, type MemberChange } from './differences.ts'
 import { type Match, matchEntries } from './match-entries.ts'
 import { membersOf } from './owner-index.ts'
@@ -98,7 +100,7 @@ function titleOf({ kind, wanted }: ConfigEntry, match: Match): string {
 function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
   const found = match.target(kind, scope)
   return found === null
-    ? scope[REFERENCE[kind]]
+    ? (scope[REFERENCE[kind]] ?? selectorText(scope[`${REFERENCE[kind]}_selector`]))
     : membersOf(found)[SECTION_RESOURCES[kind].named_by]
 }
 
@@ -139,7 +141,9 @@ function titleOfShown(kind: Section, shown: Json, { agents, integrations }: Curr
   const integration = integrations.find((one) => one['integration_id'] === shown['integration_id'])
   return scopeTitle(
     name,
-    agent?.['agent_name'] ?? shown['agent_id'],
-    integration?.['name'] ?? shown['integration_id'],
+    agent?.['agent_name'] ?? shown['agent_id'] ?? selectorText(shown['agent_selector']),
+    integration?.['name'] ?? shown['integration_id'] ?? selectorText(shown['integration_selector']),
   )
 }
+
+const selectorText = (selector: unknown): string => writeSelector(selector as Selector)

@@ -4,6 +4,8 @@
  */
 export type ControlTarget =
   | { readonly what: 'integrations'; readonly organization_id: string }
+  /** A scope that selects its agents. */
+  | { readonly what: 'scopes'; readonly organization_id: string }
   | { readonly what: 'agent'; readonly organization_id: string; readonly agent_id: string }
   | { readonly what: 'key'; readonly hash: string }
   | { readonly what: 'organization'; readonly organization_id: string }
@@ -115,6 +117,7 @@ export const edgeBeatInterval = (lease_ms: number): number => Math.min(400, leas
 
 const TARGETS: ReadonlySet<string> = new Set([
   'integrations',
+  'scopes',
   'agent',
   'key',
   'organization',

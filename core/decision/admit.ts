@@ -1,6 +1,7 @@
 import type { Agent, ApiKey } from '../model.ts'
 import type { CompiledIntegration } from '../policy/compile-integrations.ts'
 import { KEY_PREFIX } from '../api-key.ts'
+import { hasScopeFor } from '../policy/also-hosts.ts'
 import { type Coverage, coverTarget } from '../policy/cover-target.ts'
 import { compileScopes } from '../policy/compile-scopes.ts'
 import { decideScope } from '../policy/decide-scope.ts'
@@ -264,7 +265,7 @@ function killed(
     return { kind: 'missing', fact: 'agent', organization_id, agent_id, is_calling: false }
   const { agent, killed_at, scopes } = found
   if (agent === null) return no('agent', 'invalid_api_key', {}, known)
-  const has_scope = scopes.by_integration.has(known.integration.integration.integration_id)
+  const has_scope = hasScopeFor(scopes, known.integration)
   // A reactivation since the key was read does not undo the kill that this key names.
   const details = { killed_at: killed_at ?? key.revoked_at }
   return no('agent', 'agent_killed', details, { ...known, agent, has_scope })
@@ -319,8 +320,7 @@ function active(
     const data = { claimed_agent_id: agent_id.slice(0, CLAIMED_ID_LIMIT) }
     return { ...no('agent', 'agent_not_found', {}, known), data }
   }
-  const { integration_id } = known.integration.integration
-  const has_scope = scopes.by_integration.has(integration_id)
+  const has_scope = hasScopeFor(scopes, known.integration)
   if (killed_at !== null)
     return no('agent', 'agent_killed', { killed_at }, { ...known, agent, has_scope })
   if (agent.restore_gap !== undefined)

@@ -2,8 +2,14 @@ import { parseUrl } from '../bounded/parse-url.ts'
 import { urlsOf } from '../credential/urls-of.ts'
 import type { AlsoHost, Integration, Scope } from '../model.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
-import { type AgentScopes, compileScopes } from './compile-scopes.ts'
+import {
+  type AgentScopes,
+  type CompiledScope,
+  compareScopes,
+  compileScopes,
+} from './compile-scopes.ts'
 import type { Target } from './parse-target.ts'
+import { matchesSelector } from './selector.ts'
 
 /** A host that an integration lists in addition to its own, such as the download host of a git host. */
 export interface ListedHost {
@@ -100,24 +106,66 @@ interface ScopeOfListing extends Scope {
   readonly by: ListedHost
 }
 
-const known = new WeakMap<AgentScopes, WeakMap<readonly ListedHost[], AgentScopes>>()
+const known = new WeakMap<AgentScopes, WeakMap<object, AgentScopes>>()
 
 /**
- * The scopes that govern a listed host: those that the agent has for the integrations that list it, each with the methods and
- * paths of the entry in place of its own rules. All of them match every call there, so the strictest settings apply.
+ * The scopes that govern an integration, also those that select it. Of a listed host: those that the agent has for the
+ * integrations that list it, each with the methods and paths of the entry in place of its own rules. All of them match every call
+ * there, so the strictest settings apply.
  */
 export function scopesForListing(agent: AgentScopes, target: CompiledIntegration): AgentScopes {
-  const { listing, integration } = target
-  if (listing === null) return agent
-  const ofAgent = known.get(agent) ?? new WeakMap<readonly ListedHost[], AgentScopes>()
+  const { listing } = target
+  if (listing === null && agent.selecting.length === 0) return agent
+  const ofAgent = known.get(agent) ?? new WeakMap<object, AgentScopes>()
   known.set(agent, ofAgent)
-  const before = ofAgent.get(listing)
+  const place = listing ?? target
+  const before = ofAgent.get(place)
   if (before !== undefined) return before
+  const scopes =
+    listing === null ? withSelecting(agent, target) : scopesOfHost(agent, target, listing)
+  ofAgent.set(place, scopes)
+  return scopes
+}
+
+/** Whether the agent has a scope for an integration, or for one that lists a host. */
+export const hasScopeFor = (agent: AgentScopes, { integration, listing }: CompiledIntegration) =>
+  agent.by_integration.has(integration.integration_id) ||
+  (agent.selecting.length > 0 &&
+    (listing?.map((by) => by.integration) ?? [integration]).some(
+      (one) => scopesOf(agent, one).length > 0,
+    ))
+
+function scopesOf(
+  { by_integration, selecting }: AgentScopes,
+  { integration_id, labels }: Integration,
+): readonly CompiledScope[] {
+  const own = by_integration.get(integration_id)?.scopes ?? []
+  const selected = selecting.filter(
+    ({ scope: { integration_selector: selector } }) =>
+      selector != null && matchesSelector(selector, labels),
+  )
+  return selected.length === 0
+    ? own
+    : [...own, ...selected].sort((a, b) => compareScopes(a.scope, b.scope))
+}
+
+function withSelecting(agent: AgentScopes, { integration }: CompiledIntegration): AgentScopes {
   const { integration_id } = integration
+  const scopes = scopesOf(agent, integration)
+  const by_integration = new Map(
+    scopes.length === 0 ? [] : [[integration_id, { scopes, merged: new Map() }]],
+  )
+  return { ...agent, by_integration, selecting: [] }
+}
+
+function scopesOfHost(
+  agent: AgentScopes,
+  { integration: { integration_id } }: CompiledIntegration,
+  listing: readonly ListedHost[],
+): AgentScopes {
   const scopes = listing.flatMap((by) => {
     const { methods, paths } = by.entry
-    const own = agent.by_integration.get(by.integration.integration_id)?.scopes ?? []
-    return own.map(
+    return scopesOf(agent, by.integration).map(
       ({ scope }): ScopeOfListing => ({
         ...scope,
         integration_id,
@@ -126,9 +174,7 @@ export function scopesForListing(agent: AgentScopes, target: CompiledIntegration
       }),
     )
   })
-  const compiled: AgentScopes = { ...compileScopes(scopes), names: agent.names }
-  ofAgent.set(listing, compiled)
-  return compiled
+  return { ...compileScopes(scopes), names: agent.names }
 }
 
 /**

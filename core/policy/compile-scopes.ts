@@ -1,4 +1,4 @@
-import type { Scope } from '../model.ts'
+import { type Scope, SELECTED } from '../model.ts'
 import { foldAndSplitSegment, foldSegment } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
 import { mapLiterals, type PathPattern, parsePathPattern } from './path-pattern.ts'
@@ -37,6 +37,8 @@ export interface AgentScopes {
   /** For `agent_scopes` in the details of a refusal; the first `NAMES_SHOWN`. */
   readonly names: readonly string[]
   readonly by_integration: ReadonlyMap<string, IntegrationScopes>
+  /** Those that select their integrations, in the same order; `scopesForListing` finds those of an integration. */
+  readonly selecting: readonly CompiledScope[]
   /** The times at which a scope begins or ends, in order. */
   readonly bounds_ms: readonly number[]
   /** Of those in force at a time (`scopesInForce`): those that are not; null if all are. */
@@ -60,13 +62,19 @@ export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
 
 /** The same in steps, between which other work can be done. Only to take the next scope is one step, whatever its size. */
 export function* compilingScopes(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {
+  return gatherScopes(yield* compilingEach(scopes))
+}
+
+export function* compilingEach(
+  scopes: Iterable<Scope>,
+): Generator<undefined, readonly CompiledScope[]> {
   const compiled: CompiledScope[] = []
   for (const scope of scopes) {
     yield
     const paths = yield* compilePaths(scope)
     compiled.push({ scope, paths, settings: mergeSettings([scope]), ...windowOf(scope) })
   }
-  return gather(compiled)
+  return compiled
 }
 
 /** When a scope is in force. A time that cannot be read, which admin refuses to store, is one at which it is not. */
@@ -147,31 +155,38 @@ function* trieOf(patterns: readonly RulePattern[]): Generator<undefined, PathTri
 /** Each refusal carries them, to the caller and to the log. */
 const NAMES_SHOWN = 200
 
-function gather(compiled: readonly CompiledScope[]): AgentScopes {
-  const sorted = [...compiled].sort((a, b) => compareScopes(a.scope, b.scope))
+/** @param shared further ones, whose tries are counted elsewhere */
+export function gatherScopes(
+  own: readonly CompiledScope[],
+  shared: readonly CompiledScope[] = [],
+): AgentScopes {
+  const compiled = [...own, ...shared]
+  const sorted = compiled.sort((a, b) => compareScopes(a.scope, b.scope))
   const by_integration = new Map<
     string,
     { scopes: CompiledScope[]; merged: Map<string, EffectiveSettings> }
   >()
   for (const one of sorted) {
+    if (one.scope.integration_id === SELECTED) continue
     const known = by_integration.get(one.scope.integration_id)
     if (known === undefined)
       by_integration.set(one.scope.integration_id, { scopes: [one], merged: new Map() })
     else known.scopes.push(one)
   }
-  const tries = new Set(compiled.flatMap(({ paths }) => Object.values<PathTrie>({ ...paths })))
+  const tries = new Set(own.flatMap(({ paths }) => Object.values<PathTrie>({ ...paths })))
   const nodes = [...tries].reduce((sum, trie) => sum + trie.nodes, 0)
   const bounds_ms = [...new Set(compiled.flatMap(({ from_ms, until_ms }) => [from_ms, until_ms]))]
   return {
     nodes,
     names: sorted.slice(0, NAMES_SHOWN).map(({ scope }) => scope.name),
     by_integration,
+    selecting: sorted.filter(({ scope }) => scope.integration_id === SELECTED),
     bounds_ms: bounds_ms.filter(Number.isFinite).sort((a, b) => a - b),
     others: null,
   }
 }
 
-function compareScopes(a: Scope, b: Scope): number {
+export function compareScopes(a: Scope, b: Scope): number {
   if (a.priority !== b.priority) return a.priority - b.priority
   if (a.created_at !== b.created_at) return a.created_at < b.created_at ? -1 : 1
   return a.scope_id < b.scope_id ? -1 : 1

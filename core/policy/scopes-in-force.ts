@@ -41,5 +41,6 @@ function keep(all: AgentScopes, isKept: (scope: CompiledScope) => boolean): Agen
     if (scopes.length === there.scopes.length) by_integration.set(integration_id, there)
     else if (scopes.length > 0) by_integration.set(integration_id, { scopes, merged: new Map() })
   }
-  return { ...all, by_integration, bounds_ms: [], others: null }
+  const selecting = all.selecting.filter(isKept)
+  return { ...all, by_integration, selecting, bounds_ms: [], others: null }
 }

@@ -29,6 +29,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   agentLastPath: 'copied',
   agentScopes: 'copied',
   scopeOwners: 'copied',
+  agentLabels: 'copied',
   scopeIndex: 'copied',
   integrations: 'copied',
   integrationIndex: 'copied',

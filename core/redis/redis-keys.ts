@@ -131,13 +131,19 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id', 'agent_id'],
     type: 'hash',
     holds:
-      'scope_id → Scope. One hash per agent, since an edge needs all scopes of an agent at once.',
+      'scope_id → Scope. One hash per agent, since an edge needs all scopes of an agent at once; that of `*` has the scopes that select their agents.',
   },
   scopeOwners: {
     kind: 'scope-owners',
     of: ['organization_id'],
     type: 'hash',
-    holds: 'scope_id → agent_id',
+    holds: 'scope_id → agent_id, or `*`',
+  },
+  agentLabels: {
+    kind: 'agent-labels',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'agent_id → labels, of agents that have any',
   },
   scopeIndex: {
     kind: 'scope-index',
@@ -162,7 +168,7 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id', 'integration_id'],
     type: 'hash',
     holds:
-      'scope_id → agent_id, for the scopes that use one integration; checked before a deletion.',
+      'scope_id → agent_id, for the scopes that use one integration; checked before a deletion. That of `*` has the scopes that select their integrations.',
   },
   integrationBaseUrls: {
     kind: 'integration-base-urls',

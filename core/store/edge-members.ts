@@ -13,6 +13,9 @@ export const EDGE_MEMBERS = {
   scope_not_before: '0.3.0',
   scope_expires_at: '0.3.0',
   scope_end_streams: '0.3.0',
+  /** Of a scope: it applies to what has these labels. It may be the strictest. */
+  agent_selector: '0.3.0',
+  integration_selector: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

@@ -118,15 +118,14 @@ function endsByItself(
   { scope_id, not_before, expires_at }: AdmittedFacts['scope'],
 ): boolean {
   if (scopes.bounds_ms.length === 0) return true
-  for (const there of scopes.by_integration.values())
-    for (const { scope } of there.scopes)
-      if (scope.scope_id === scope_id)
-        return (
-          scope.end_streams !== true &&
-          (scope.not_before ?? null) === not_before &&
-          (scope.expires_at ?? null) === expires_at
-        )
-  return false
+  const own = [...scopes.by_integration.values()].flatMap((there) => there.scopes)
+  const found = [...own, ...scopes.selecting].find(({ scope }) => scope.scope_id === scope_id)
+  return (
+    found !== undefined &&
+    found.scope.end_streams !== true &&
+    (found.scope.not_before ?? null) === not_before &&
+    (found.scope.expires_at ?? null) === expires_at
+  )
 }
 
 /** A WebSocket may stay open for days, so a new one is needed for the settings of now. */

@@ -193,6 +193,7 @@ function nameOf(target: ControlTarget): string | null {
     case 'agent':
       return `agent ${target.organization_id} ${target.agent_id}`
     case 'integrations':
+    case 'scopes':
       return `organization ${target.organization_id}`
     case 'organization':
     case 'kill':

@@ -59,6 +59,11 @@ export class FillCache<V extends object> {
     this.#entries.delete(key)
   }
 
+  /** Drops all whose keys begin so. */
+  dropAll(prefix: string): void {
+    for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.drop(key)
+  }
+
   clear(): void {
     this.#bytes = 0
     this.#entries.clear()

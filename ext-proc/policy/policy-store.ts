@@ -6,20 +6,24 @@ import {
   type Integration,
   type Organization,
   type Scope,
+  SELECTED,
   type UnlistedHosts,
   UPSTREAM_DEFAULTS,
   type UpstreamSettings,
 } from '../../core/model.ts'
 import {
   type AgentScopes,
+  type CompiledScope,
   compileScopes,
-  compilingScopes,
+  compilingEach,
+  gatherScopes,
 } from '../../core/policy/compile-scopes.ts'
 import {
   compileIntegrationsInSteps,
   type IntegrationTable,
 } from '../../core/policy/compile-integrations.ts'
 import { isAgentId } from '../../core/policy/agent-id.ts'
+import { matchesSelector } from '../../core/policy/selector.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
@@ -115,20 +119,30 @@ function* parsed(texts: readonly string[]): Iterable<Scope> {
 function* compilingWanted(
   texts: readonly string[],
   isWanted: () => boolean,
-): Generator<undefined, AgentScopes> {
-  const steps = compilingScopes(parsed(texts))
+): Generator<undefined, readonly CompiledScope[]> {
+  const steps = compilingEach(parsed(texts))
   while (isWanted()) {
     const { done, value } = steps.next()
     if (done === true) return value
     yield
   }
-  return compileScopes([])
+  return []
 }
 
 /** Of stored integrations, read between two pauses: about a millisecond of work. */
 const CHARACTERS_PER_STEP = 131_072
 /** To decrypt the credential of an integration costs as much as to read so many characters. */
 const CHARACTERS_PER_INTEGRATION = 3_072
+
+/** The scopes of an organization that select their agents, compiled once for all agents. */
+interface SharedScopes {
+  /** Estimated memory. */
+  readonly bytes: number
+  readonly scopes: readonly CompiledScope[]
+}
+
+/** What an agent takes for each scope that it shares. */
+const MEMORY_PER_SHARED_BYTES = 100
 
 interface PolicyStoreParts {
   readonly redis: RedisClient
@@ -142,6 +156,7 @@ export class PolicyStore {
   readonly #keys: FillCache<KeyPolicy>
   readonly #organizations: FillCache<OrganizationPolicy>
   readonly #agents: FillCache<AgentPolicy>
+  readonly #shared: FillCache<SharedScopes>
   readonly #turns: StepTurns
   readonly #reads = new ReadTurns()
   readonly #parts: PolicyStoreParts
@@ -153,6 +168,11 @@ export class PolicyStore {
     this.#organizations = new FillCache(
       ORGANIZATIONS_MAX,
       (id) => this.#readOrganization(id),
+      BUDGET,
+    )
+    this.#shared = new FillCache(
+      ORGANIZATIONS_MAX,
+      (id, isWanted) => this.#readShared(id, isWanted),
       BUDGET,
     )
     this.#agents = new FillCache(
@@ -209,6 +229,10 @@ export class PolicyStore {
       case 'reactivate':
         this.#agents.drop(`${target.organization_id} ${target.agent_id}`)
         return
+      case 'scopes':
+        this.#shared.drop(target.organization_id)
+        this.#agents.dropAll(`${target.organization_id} `)
+        return
       case 'organization':
         this.clear()
         return
@@ -221,6 +245,7 @@ export class PolicyStore {
     this.#keys.clear()
     this.#organizations.clear()
     this.#agents.clear()
+    this.#shared.clear()
   }
 
   async #readKey(hash: string): Promise<KeyPolicy> {
@@ -294,18 +319,45 @@ export class PolicyStore {
     const { agent, record, texts } = await this.#reads.run(organization_id, () =>
       this.#readTexts(organization_id, agent_id),
     )
-    const bytes = lengthOf(texts)
-    const scopes = await this.#turns
-      .run(organization_id, bytes, compilingWanted(texts, isWanted))
-      .catch((error) => {
-        if (error instanceof TooManySegments) return compileScopes([])
-        throw error
-      })
+    const own = await this.#compile(organization_id, texts, isWanted)
+    const all = await this.#shared.get(organization_id)
+    const shared = all.scopes.filter(
+      ({ scope: { agent_selector: selector } }) =>
+        agent !== null && selector != null && matchesSelector(selector, agent.labels),
+    )
+    const scopes = gatherScopes(own, shared)
+    const characters = record.length + lengthOf(texts)
     return {
       agent,
       scopes,
-      bytes: (record.length + bytes) * MEMORY_PER_JSON_BYTE + scopes.nodes * MEMORY_PER_NODE_BYTES,
+      bytes:
+        characters * MEMORY_PER_JSON_BYTE +
+        scopes.nodes * MEMORY_PER_NODE_BYTES +
+        shared.length * MEMORY_PER_SHARED_BYTES,
     }
+  }
+
+  async #readShared(organization_id: string, isWanted: () => boolean): Promise<SharedScopes> {
+    const texts = await this.#parts.redis.hvals(REDIS_KEYS.agentScopes(organization_id, SELECTED))
+    if (texts.length === 0) return NO_SHARED
+    const scopes = await this.#compile(organization_id, withinLimit(texts), isWanted)
+    const bytes =
+      lengthOf(texts) * MEMORY_PER_JSON_BYTE + gatherScopes(scopes).nodes * MEMORY_PER_NODE_BYTES
+    return { scopes, bytes }
+  }
+
+  /** None if they are too large. */
+  #compile(
+    organization_id: string,
+    texts: readonly string[],
+    isWanted: () => boolean,
+  ): Promise<readonly CompiledScope[]> {
+    return this.#turns
+      .run(organization_id, lengthOf(texts), compilingWanted(texts, isWanted))
+      .catch((error) => {
+        if (error instanceof TooManySegments) return []
+        throw error
+      })
   }
 
   /** The agent, and its scopes unless they are too large. */
@@ -330,11 +382,15 @@ export class PolicyStore {
     if (agent === null) killBoard.learnAbsent(organization_id, agent_id, since)
     else killBoard.learnStored(agent, since)
     const record = agentText ?? ''
-    return { agent, record, texts: lengthOf(texts) > AGENT_SCOPES_BYTES_MAX ? [] : texts }
+    return { agent, record, texts: withinLimit(texts) }
   }
 }
 
+const NO_SHARED: SharedScopes = { scopes: [], bytes: 0 }
 const NOBODY: AgentPolicy = { agent: null, scopes: compileScopes([]), bytes: 0 }
+
+const withinLimit = (texts: readonly string[]): readonly string[] =>
+  lengthOf(texts) > AGENT_SCOPES_BYTES_MAX ? [] : texts
 
 const lengthOf = (texts: readonly string[]): number =>
   texts.reduce((sum, { length }) => sum + length, 0)

@@ -196,3 +196,135 @@ test('at the end of a scope with end_streams its calls end; those of another sco
   await change({ expires_at: soon(-1_000) })
   await assertEnded(outlives, 'permission_denied')
 })
+
+test('a scope that selects agents by labels follows them: for new calls, and for those that run', async () => {
+  const integration = await operator.makeIntegration(stack.ownBaseUrl())
+  const team = `team-${integration.integration_id.slice(4)}`
+  const scope = await operator.send('POST', '/admin/scopes', {
+    name: 'team',
+    agent_selector: { match_labels: { team } },
+    integration_id: integration.integration_id,
+    rules: [{ methods: ['*'], paths: ['/**'] }],
+    injection_detection: { enabled: false },
+  })
+  assert.deepEqual([scope.agent_id, scope.affected_agents], [null, 0])
+  const agent = await operator.makeAgent({ labels: { team } })
+  const other = await operator.makeAgent()
+  const ref = { scope_id: scope.scope_id, name: 'team' }
+  assert.deepEqual((agent as any).scopes_gained, [ref])
+  const access = { agent, base_url: integration.base_url } as Access
+  const statusOf = async ({ api_key }: typeof agent): Promise<number> => {
+    const headers = { authorization: `Bearer ${api_key}` }
+    const answer = await fetch(`${stack.proxyUrl}/${integration.base_url}/hello`, { headers })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  assert.deepEqual([await statusOf(agent), await statusOf(other)], [200, 403])
+  const path = `/admin/agents/${agent.agent_id}`
+  const effective = () => operator.send('GET', `${path}/scopes?effective=true`)
+  assert.deepEqual(
+    (await effective()).data.map((one: any) => one.scope_id),
+    [scope.scope_id],
+  )
+  assert.deepEqual((await operator.send('GET', `${path}/scopes`)).data, [])
+  const agents = await operator.send('GET', `/admin/scopes/${scope.scope_id}/agents`)
+  assert.deepEqual(
+    agents.data.map((one: any) => one.agent_id),
+    [agent.agent_id],
+  )
+  const question = { agent_id: agent.agent_id, method: 'GET', url: `${integration.base_url}/x` }
+  assert.equal((await operator.send('POST', '/admin/explain', question)).scope.name, 'team')
+
+  const open = await openBoth(access, agent.api_key)
+  const dry = await operator.send('PATCH', `${path}?dry_run=true`, { labels: { team: null } })
+  assert.deepEqual(dry.scopes_lost, [ref])
+  const wider = { agent_selector: { match_labels: { team: 'none' } } }
+  const place = `/admin/scopes/${scope.scope_id}`
+  assert.equal((await operator.send('PATCH', `${place}?dry_run=true`, wider)).affected_agents, 0)
+  assert.equal(await statusOf(agent), 200)
+  assert.ok(open.stream.isOpen() && open.waiting.isOpen())
+  const lost = await operator.send('PATCH', path, { labels: { team: null } })
+  assert.deepEqual([lost.scopes_lost, lost.labels], [[ref], {}])
+  assert.equal(await statusOf(agent), 403)
+  await assertEnded(open, 'permission_denied')
+
+  await operator.send('PATCH', path, { labels: { team } })
+  const again = await openBoth(access, agent.api_key)
+  await operator.send('PATCH', place, wider)
+  assert.equal(await statusOf(agent), 403)
+  await assertEnded(again, 'permission_denied')
+  await operator.send('DELETE', place)
+})
+
+test('a scope that selects integrations by labels follows them', async () => {
+  const { agent_id, api_key } = await operator.makeAgent()
+  const integration = await operator.makeIntegration(stack.ownBaseUrl())
+  const set = `set-${integration.integration_id.slice(4)}`
+  const scope = await operator.send('POST', '/admin/scopes', {
+    name: 'set',
+    agent_id,
+    integration_selector: { match_expressions: [{ key: 'set', operator: 'In', values: [set] }] },
+    rules: [{ methods: ['GET'], paths: ['/**'] }],
+    injection_detection: { enabled: false },
+  })
+  const statusOf = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${api_key}` }
+    const answer = await fetch(`${stack.proxyUrl}/${integration.base_url}/hello`, { headers })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  assert.equal(await statusOf(), 403)
+  const label = (labels: object) =>
+    operator.send('PATCH', `/admin/integrations/${integration.integration_id}`, { labels })
+  const { scopes_gained } = await label({ set })
+  assert.deepEqual(scopes_gained, [{ scope_id: scope.scope_id, name: 'set' }])
+  assert.equal(await statusOf(), 200)
+  const access = { agent: { agent_id }, base_url: integration.base_url } as Access
+  const open = await openBoth(access, api_key)
+  assert.equal((await label({ set: null })).scopes_lost.length, 1)
+  await assertEnded(open, 'permission_denied')
+  assert.equal(await statusOf(), 403)
+})
+
+test('a selector is refused that selects everything, or by exclusion without the number; a dry run makes nothing', async () => {
+  const integration = await operator.makeIntegration(stack.ownBaseUrl())
+  const body = {
+    name: 'refused',
+    integration_id: integration.integration_id,
+    rules: [{ methods: ['GET'], paths: ['/**'] }],
+  }
+  const create = (more: object, expect?: number, query = '') =>
+    operator.send('POST', `/admin/scopes${query}`, { ...body, ...more }, expect)
+  const { agent_id } = await operator.makeAgent({ labels: { excluded: 'yes' } })
+  const excluding = {
+    agent_selector: { match_expressions: [{ key: 'excluded', operator: 'DoesNotExist' }] },
+  }
+  for (const more of [
+    {},
+    { agent_selector: null },
+    { agent_selector: {} },
+    { agent_selector: { match_labels: {} } },
+    { agent_id, agent_selector: { match_labels: { a: 'b' } } },
+    { agent_selector: { match_labels: { 'a b': 'c' } } },
+    { agent_id: '*', agent_selector: null },
+    { agent_selector: { match_labels: { a: 'b' } }, integration_id: '*' },
+    excluding,
+    { ...excluding, confirm_affected: 0 },
+  ])
+    assert.equal((await create(more, 400)).error, 'validation_failed', JSON.stringify(more))
+  const { details } = await create(excluding, 400)
+  const [, count = ''] = /must be (\d+):/.exec(details.issues[0].message) ?? []
+  assert.ok(Number(count) > 0, JSON.stringify(details))
+  const confirmed = { ...excluding, confirm_affected: Number(count) }
+  const dry = await create(confirmed, 200, '?dry_run=true')
+  assert.equal(dry.affected_agents, Number(count))
+  await operator.send('GET', `/admin/scopes/${dry.scope_id}`, undefined, 404)
+  const made = await operator.send('POST', '/admin/agents?dry_run=true', { agent_name: 'dry' }, 200)
+  assert.equal('api_key' in made, false)
+  await operator.send('GET', `/admin/agents/${made.agent_id}`, undefined, 404)
+  const narrow = await create({ agent_selector: { match_labels: { excluded: 'yes' } } })
+  const place = `/admin/scopes/${narrow.scope_id}`
+  await operator.send('PATCH', place, excluding, 400)
+  await operator.send('PATCH', place, { agent_selector: null }, 400)
+  await operator.send('DELETE', place)
+})

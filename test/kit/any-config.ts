@@ -105,6 +105,15 @@ const settings = fc.record(
 
 const rule = fc.record({ methods: some(fc.constantFrom('*', 'GET', 'post')), paths: some(path) })
 
+const SELECTORS = [
+  { match_labels: { team: 'a' } },
+  { match_expressions: [{ key: 'team', operator: 'Exists' }] },
+  {
+    match_labels: { env: 'prod' },
+    match_expressions: [{ key: 'team', operator: 'NotIn', values: ['b'] }],
+  },
+]
+
 /** Any configuration that the gateway takes. Scopes refer to agents and integrations by what tells them apart. */
 export const anyConfig = fc
   .record({
@@ -132,7 +141,7 @@ export const anyConfig = fc
       base_url: `https://api${i}.example.com/v1`,
       strip_agent_id,
       allow_encoded_slashes: i % 2 === 1,
-      ...(i % 2 === 1 ? { error_format: 'openai' } : {}),
+      ...(i % 2 === 1 ? { error_format: 'openai', labels: { env: 'prod' } } : {}),
       ...(i % 2 === 1 ? { upstream: { retries: i, connect_timeout_ms: 250 } } : {}),
       auth: credential,
     })),
@@ -141,14 +150,21 @@ export const anyConfig = fc
       agent_id: `chosen-${i}`,
       metadata,
       ...(i === 1 ? { unlisted_hosts: 'allow' } : {}),
+      ...(i % 2 === 1 ? { labels: { team: agent_name.length > 1 ? 'a' : 'b', 'x.io/y': '' } } : {}),
     })),
     scopes:
       agents.length === 0 || integrations.length === 0
         ? []
         : scopes.map(([called, agent, integration, rules, more]) => ({
             name: called,
-            agent: `chosen-${agent % agents.length}`,
-            integration: `https://api${integration % integrations.length}.example.com/v1`,
+            ...(agent % 3 === 2
+              ? { agent_selector: SELECTORS[agent % SELECTORS.length] }
+              : { agent: `chosen-${agent % agents.length}` }),
+            ...(integration % 3 === 2
+              ? { integration_selector: SELECTORS[integration % SELECTORS.length] }
+              : {
+                  integration: `https://api${integration % integrations.length}.example.com/v1`,
+                }),
             rules,
             ...more,
           })),

@@ -1,4 +1,11 @@
-import type { Agent, ApiKey, Integration, Organization, Scope } from '../../core/model.ts'
+import {
+  type Agent,
+  type ApiKey,
+  type Integration,
+  type Organization,
+  type Scope,
+  SELECTED,
+} from '../../core/model.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -45,7 +52,13 @@ export class FakePolicyRedis {
     ])
   }
 
-  async hvals(): Promise<string[]> {
+  /** Of the organization's integrations, or of its scopes that select agents. */
+  async hvals(key: string): Promise<string[]> {
+    const selecting = this.scopes.get(SELECTED) ?? []
+    if (key.includes('agent-scopes'))
+      return selecting.length === 0
+        ? []
+        : this.#read('selecting', () => selecting.map((one) => JSON.stringify(one)))
     return this.#read('integrations', () => this.integrations.map((one) => JSON.stringify(one)))
   }
 

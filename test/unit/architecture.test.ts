@@ -258,6 +258,7 @@ const SHARED_WITH_PAGES = [
   'core/events.ts',
   'core/model.ts',
   'core/reasons.ts',
+  'core/selector-text.ts',
   'core/unreadable-text.ts',
 ]
 

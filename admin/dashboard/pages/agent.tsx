@@ -7,6 +7,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { NameField } from '../parts/fields.tsx'
+import { LabelsField, labelsPatch, SelectorText, useLabelsText } from '../parts/label-fields.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { KillDialog, KillReceipt } from '../parts/kill.tsx'
 import { killColumns } from '../parts/kill-rows.tsx'
@@ -106,6 +107,7 @@ function Deeds({
         />
       )}
       {mayChange && <Edit agent={agent} path={path} onDone={onChanged} />}
+      {mayChange && <EditLabels agent={agent} path={path} onDone={onChanged} />}
       {mayChange && (
         <ConfirmButton
           label="Delete"
@@ -172,6 +174,36 @@ function Edit({ agent, path, onDone }: { agent: Agent; path: string; onDone: () 
 
 const editableOf = ({ agent_name, unlisted_hosts }: Agent) => ({ agent_name, unlisted_hosts })
 
+function EditLabels({ agent, path, onDone }: { agent: Agent; path: string; onDone: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const [text, setText] = useLabelsText(agent.labels)
+  const save = useAction(
+    () => ask('PATCH', path, { body: { labels: labelsPatch(agent.labels, text) ?? text } }),
+    () => {
+      setOpen(false)
+      onDone()
+    },
+  )
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Labels
+      </button>
+      {isOpen && (
+        <DialogForm
+          title="Labels of the agent"
+          submit="Save"
+          {...save}
+          onSubmit={save.run}
+          onClose={() => setOpen(false)}
+        >
+          <LabelsField value={text} onValue={setText} />
+        </DialogForm>
+      )}
+    </>
+  )
+}
+
 const KilledBand = ({ agent, at }: { agent: Agent; at: string }) => (
   <p class="notice bad">
     <strong>
@@ -190,6 +222,9 @@ function AgentFacts({ agent }: { agent: Agent }) {
         ['last call', <Time key="seen" at={agent.last_seen_at} isFull />],
         ['created', <Time key="made" at={agent.created_at} isFull />],
         ['unlisted hosts', agent.unlisted_hosts ?? 'as the organization says'],
+        ...(Object.keys(agent.labels).length === 0
+          ? []
+          : [['labels', <Json key="l" value={agent.labels} />] as const]),
         ...(hasMetadata ? [['metadata', <Json key="m" value={agent.metadata} />] as const] : []),
       ]}
     />
@@ -197,7 +232,8 @@ function AgentFacts({ agent }: { agent: Agent }) {
 }
 
 function Scopes({ agent_id }: { agent_id: string }) {
-  const scopes = useLoad<Page<Scope>>(withQuery('/admin/scopes', { agent_id, limit: '100' }))
+  const path = `/admin/agents/${encodeURIComponent(agent_id)}/scopes`
+  const scopes = useLoad<Page<Scope>>(withQuery(path, { effective: 'true', limit: '100' }))
   const integrationName = useNames('integrations')
   const mayChange = useMay('admin')
   return (
@@ -219,9 +255,16 @@ function Scopes({ agent_id }: { agent_id: string }) {
               },
               {
                 head: 'Integration',
-                cell: ({ integration_id: id }) => (
-                  <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
-                ),
+                cell: ({ integration_id: id, integration_selector }) =>
+                  id === null ? (
+                    <SelectorText of={integration_selector} />
+                  ) : (
+                    <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
+                  ),
+              },
+              {
+                head: 'By labels',
+                cell: ({ agent_selector }) => <SelectorText of={agent_selector} />,
               },
               { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },
             ]}

@@ -18,6 +18,7 @@ import {
   TextArea,
   TextField,
 } from '../parts/fields.tsx'
+import { LabelsField, labelsPatch, useLabelsText } from '../parts/label-fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
 import { PagedTable } from '../parts/table.tsx'
@@ -156,6 +157,7 @@ function IntegrationForm({
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
   const [hosts, setHosts] = useState(hostsOf(of))
   const [upstream, setUpstream] = useState(upstreamOf(of))
+  const [labels, setLabels] = useLabelsText(of?.labels ?? {})
   const save = useAction(() => {
     const body = {
       name,
@@ -164,6 +166,7 @@ function IntegrationForm({
       also_hosts: givenHosts(hosts, of),
       error_format,
       upstream: givenUpstream(upstream),
+      labels: labelsPatch(of?.labels ?? {}, labels) ?? labels,
       ...(auth === null ? {} : { auth: givenAuth(types, auth) }),
     }
     return of === null
@@ -203,6 +206,7 @@ function IntegrationForm({
       <HostFields hosts={hosts} onHosts={setHosts} />
       <OptionFields options={options} onOptions={setOptions} />
       <FormatField base_url={base_url} format={error_format} onFormat={setFormat} />
+      <LabelsField value={labels} onValue={setLabels} />
       <UpstreamFields upstream={upstream} onUpstream={setUpstream} />
     </DialogForm>
   )

@@ -6,6 +6,7 @@ import { countOf } from '../count-of.ts'
 import { liveEdges } from '../live-edges.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { ConfirmField, SelectorField, SelectorText } from '../parts/label-fields.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { ScopeEditor } from '../parts/scope-editor.tsx'
@@ -43,15 +44,19 @@ function NewScope({ query }: { query: Query }) {
   const name = `scopes/new ${query['agent_id'] ?? ''} ${query['integration_id'] ?? ''}`
   const draft = useDraft<ScopeSettings>(name, NEW, null)
   const settings = draft.value
+  const [confirmed, setConfirmed] = useState('')
+  const { agent_selector, integration_selector } = settings
   const create = useAction(
     async () => {
       const resolved = await resolvePair({ agent_id, integration_id })
       if (!resolved.ok) return resolved
-      return await ask<Scope>('POST', '/admin/scopes', { body: { ...resolved.ids, ...settings } })
+      const ids = Object.fromEntries(Object.entries(resolved.ids).filter(([, id]) => id !== ''))
+      const body = { ...ids, ...settings, ...confirmation(confirmed) }
+      return await ask<Scope>('POST', '/admin/scopes', { body })
     },
     (scope) => {
       draft.forget()
-      goTo(['agents', scope.agent_id])
+      goTo(scope.agent_id === null ? ['scopes', scope.scope_id] : ['agents', scope.agent_id])
     },
   )
   return (
@@ -67,13 +72,45 @@ function NewScope({ query }: { query: Query }) {
         buttons={<SaveButton isBusy={create.isBusy} />}
       >
         <div class="pair">
-          <Picker kind="agents" value={agent_id} onValue={setAgent} required />
-          <Picker kind="integrations" value={integration_id} onValue={setIntegration} required />
+          <Picker
+            kind="agents"
+            value={agent_id}
+            onValue={setAgent}
+            required={agent_selector === null}
+          />
+          <Picker
+            kind="integrations"
+            value={integration_id}
+            onValue={setIntegration}
+            required={integration_selector === null}
+          />
         </div>
+        <div class="pair">
+          <SelectorField
+            label="Or all agents with labels"
+            member="/agent_selector"
+            selector={agent_selector}
+            onSelector={(selector) => draft.set({ ...settings, agent_selector: selector })}
+          />
+          <SelectorField
+            label="Or all integrations with labels"
+            member="/integration_selector"
+            selector={integration_selector}
+            onSelector={(selector) => draft.set({ ...settings, integration_selector: selector })}
+          />
+        </div>
+        <ConfirmField
+          selectors={[agent_selector, integration_selector]}
+          value={confirmed}
+          onValue={setConfirmed}
+        />
       </ScopeEditor>
     </>
   )
 }
+
+const confirmation = (text: string): object =>
+  text === '' ? {} : { confirm_affected: Number(text) }
 
 const SaveButton = ({ isBusy }: { isBusy: boolean }) => (
   <button type="submit" class="main" disabled={isBusy}>
@@ -142,14 +179,25 @@ function EditScope({
   onSaved: (edges: number | null) => void
   onReload: () => void
 }) {
-  const { scope_id, agent_id, integration_id, created_at: _, ...stored } = scope
+  const {
+    scope_id,
+    agent_id,
+    integration_id,
+    created_at: _,
+    affected_agents: __,
+    ...stored
+  } = scope
+  const [confirmed, setConfirmed] = useState('')
   const draft = useDraft<ScopeSettings>(`scopes/${scope_id}`, stored, etag)
   const mayChange = useMay('admin')
   // A concurrent change is not overwritten: If-Match makes the service refuse.
   const headers = etag === null ? {} : { 'if-match': etag }
   const save = useAction(
     async () => {
-      const answer = await ask('PUT', path, { body: draft.value, headers })
+      const answer = await ask('PUT', path, {
+        body: { ...draft.value, ...confirmation(confirmed) },
+        headers,
+      })
       return answer.ok ? await liveEdges() : answer
     },
     (edges) => {
@@ -164,7 +212,12 @@ function EditScope({
       <DraftNotice draft={draft} />
       <ScopeEditor
         key={String(draft.isRestored)}
-        tried={{ agent_id, integration_id, scope_id, settings: draft.value }}
+        tried={{
+          agent_id: agent_id ?? '',
+          integration_id: integration_id ?? '',
+          scope_id,
+          settings: draft.value,
+        }}
         onSettings={draft.set}
         problem={save.problem}
         isDisabled={!mayChange}
@@ -185,13 +238,35 @@ function EditScope({
             </>
           )
         }
-      />
+      >
+        {agent_id === null && (
+          <SelectorField
+            label="Agents with labels"
+            member="/agent_selector"
+            selector={draft.value.agent_selector}
+            onSelector={(selector) => draft.set({ ...draft.value, agent_selector: selector })}
+          />
+        )}
+        {integration_id === null && (
+          <SelectorField
+            label="Integrations with labels"
+            member="/integration_selector"
+            selector={draft.value.integration_selector}
+            onSelector={(selector) => draft.set({ ...draft.value, integration_selector: selector })}
+          />
+        )}
+        <ConfirmField
+          selectors={[draft.value.agent_selector, draft.value.integration_selector]}
+          value={confirmed}
+          onValue={setConfirmed}
+        />
+      </ScopeEditor>
     </>
   )
 }
 
 function ScopeHead({ scope, path }: { scope: Scope; path: string }) {
-  const { scope_id, agent_id, integration_id, name } = scope
+  const { scope_id, agent_id, integration_id, agent_selector, integration_selector, name } = scope
   const agentName = useNames('agents')
   const integrationName = useNames('integrations')
   return (
@@ -203,17 +278,35 @@ function ScopeHead({ scope, path }: { scope: Scope; path: string }) {
             label="Delete"
             title={`Delete ${name}?`}
             work={() => ask('DELETE', path)}
-            onDone={() => goTo(['agents', agent_id])}
+            onDone={() => goTo(agent_id === null ? ['scopes'] : ['agents', agent_id])}
           >
             <p>The agent loses the permissions that only this scope grants.</p>
           </ConfirmButton>
         )}
       </div>
       <p>
-        Agent <AgentLink id={agent_id} name={agentName(agent_id)} /> may call integration{' '}
-        <a href={linkTo(['integrations'], { q: integration_id })}>
-          {integrationName(integration_id)}
-        </a>
+        {agent_id === null ? (
+          <>
+            Agents with <SelectorText of={agent_selector} />
+          </>
+        ) : (
+          <>
+            Agent <AgentLink id={agent_id} name={agentName(agent_id)} />
+          </>
+        )}{' '}
+        may call{' '}
+        {integration_id === null ? (
+          <>
+            integrations with <SelectorText of={integration_selector} />
+          </>
+        ) : (
+          <>
+            integration{' '}
+            <a href={linkTo(['integrations'], { q: integration_id })}>
+              {integrationName(integration_id)}
+            </a>
+          </>
+        )}
         . <a href={linkTo(['security'], { scope_id })}>Scan a text with its settings</a>
       </p>
     </>

@@ -3,6 +3,7 @@ import { type Problem, withQuery } from '../api.ts'
 import type { Scope } from '../api-types.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { TextField } from '../parts/fields.tsx'
+import { SelectorText } from '../parts/label-fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { PagedTable } from '../parts/table.tsx'
@@ -45,13 +46,21 @@ export function ScopesPage({ query }: { query: Query }) {
           },
           {
             head: 'Agent',
-            cell: ({ agent_id: id }) => <AgentLink id={id} name={agentName(id)} />,
+            cell: ({ agent_id: id, agent_selector }) =>
+              id === null ? (
+                <SelectorText of={agent_selector} />
+              ) : (
+                <AgentLink id={id} name={agentName(id)} />
+              ),
           },
           {
             head: 'Integration',
-            cell: ({ integration_id: id }) => (
-              <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
-            ),
+            cell: ({ integration_id: id, integration_selector }) =>
+              id === null ? (
+                <SelectorText of={integration_selector} />
+              ) : (
+                <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
+              ),
           },
           { head: 'Allows', cell: ({ rules }) => <Rules rules={rules} /> },
           {

@@ -75,7 +75,9 @@ export function ScopeEditor({
       </FormIssues.Provider>
       <aside aria-label="Meaning and test">
         <ScopeWordsList settings={tried.settings} />
-        <ScopeTester tried={tried} />
+        {tried.settings.agent_selector === null && tried.settings.integration_selector === null && (
+          <ScopeTester tried={tried} />
+        )}
       </aside>
     </div>
   )
