@@ -5,8 +5,8 @@ import { type Access, STORED_CREDENTIAL } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
-// Of its own, since a process of it is killed.
-const stack = await startAll({ AGW_EXT_PROC_WORKERS: '2' })
+// Of its own, since a process of it is killed, and for a trusted proxy in front.
+const stack = await startAll({ AGW_EXT_PROC_WORKERS: '2', AGW_TRUSTED_HOPS: '1' })
 after(() => stopAll(stack))
 const { operator } = stack
 
@@ -34,6 +34,37 @@ const send = (access: Access, path: string, more: object = {}) =>
     headers: access.headers,
     ...more,
   })
+
+test('behind a trusted proxy, its address with a port or in brackets is that of the caller', async () => {
+  const rows = [
+    ['6.6.6.6, 198.51.100.7:50123', '198.51.100.7'],
+    ['6.6.6.6, [2001:DB8::7]:443', '2001:db8::7'],
+    ['6.6.6.6, 198.51.100.8', '198.51.100.8'],
+  ] as const
+  for (const [forwarded, address] of rows) {
+    const access = await operator.makeAccess(stack.ownBaseUrl())
+    const headers = { ...access.headers, 'x-forwarded-for': forwarded }
+    const sent = stack.api.mark()
+    assert.equal((await send(access, '/x', { headers })).status, 200)
+    assert.equal(JSON.stringify(sent()[0]?.headers).includes(address), false)
+    assert.equal((await entryOf(access)).source_ip, address)
+    const name = `behind a proxy ${address}`
+    await call({
+      to: stack.proxyUrl,
+      path: '/admin/agents',
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${stack.adminToken}`,
+        'content-type': 'application/json',
+        'x-forwarded-for': forwarded,
+      },
+      body: JSON.stringify({ agent_name: name }),
+    })
+    const { data } = await operator.send('GET', '/admin/activity?event=admin_action&limit=20')
+    const made = data.find((entry: unknown) => JSON.stringify(entry).includes(name))
+    assert.equal(made?.source_ip, address)
+  }
+})
 
 test('an allowed call is one entry with status, bytes, duration and what came of it upstream', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl())
