@@ -3,6 +3,7 @@ import { webhookRoutes } from '../../admin/webhooks/webhook-routes.ts'
 import { makeProgram } from '../main.ts'
 import { apiPage } from './api-page.ts'
 import { cliPage } from './cli-page.ts'
+import { clientsPage } from './clients-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { headersPage } from './headers-page.ts'
@@ -13,6 +14,7 @@ import { settingsPage } from './settings-page.ts'
 export const referencePages = (): Readonly<Record<string, string>> => ({
   'settings.md': settingsPage(),
   'errors.md': errorsPage(),
+  'clients.md': clientsPage(),
   'headers.md': headersPage(),
   'events.md': eventsPage(),
   'metrics.md': metricsPage(),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { showsMessage, WITHOUT_FORMAT } from '../../cli/reference/clients-page.ts'
 import { referencePages } from '../../cli/reference/pages.ts'
+import { REFUSAL_CASES, refusalRecordings } from '../../cli/reference/refusal-recordings.ts'
 import { fromRoot } from '../../core/root.ts'
 
 const pages = referencePages()
@@ -13,4 +15,38 @@ for (const [name, text] of Object.entries(pages))
 
 test('docs/reference holds generated pages only', () => {
   assert.deepEqual(readdirSync(fromRoot('docs', 'reference')).sort(), Object.keys(pages).sort())
+})
+
+const recordings = Object.entries(refusalRecordings())
+
+test('at least twenty clients were recorded, each with the refusals that it can meet', () => {
+  assert.ok(recordings.length >= 20)
+  for (const [client, { refusals }] of recordings)
+    for (const [one, { refusals: got }] of Object.entries(refusals))
+      for (const each of got)
+        assert.match(each, new RegExp(` ${one.replace('_in_flight', '')}$`), `${client}, ${one}`)
+})
+
+/** They repeat by the status alone; the page says so. */
+const BY_STATUS = ['octokit', 'Codex CLI']
+
+test('no client repeats a final refusal, except those that the page names', () => {
+  const isFinal = (got: string): boolean =>
+    got.startsWith('4') && !got.startsWith('408') && !got.startsWith('429')
+  for (const [client, { refusals }] of recordings) {
+    const repeated = Object.values(refusals).filter(
+      ({ refusals: got }) => got.filter(isFinal).length > 1,
+    )
+    assert.equal(repeated.length > 0, BY_STATUS.includes(client), client)
+  }
+})
+
+test('the message of a refusal that a processor decided reaches the user', () => {
+  const decided = REFUSAL_CASES.filter((one) => !WITHOUT_FORMAT.has(one))
+  for (const [client, { refusals }] of recordings)
+    for (const one of decided) {
+      const shown = refusals[one]?.shown ?? null
+      if (shown === null || shown.startsWith('no error')) continue
+      assert.ok(showsMessage(one, shown), `${client}, ${one}: ${shown}`)
+    }
 })

@@ -100,7 +100,7 @@ const listen = (server: Http2SecureServer, address: string): Promise<void> =>
   })
 
 /** A server of MCP with one tool, over streamable HTTP without sessions. */
-function answerAsMcp(
+export function answerAsMcp(
   request: IncomingMessage,
   response: ServerResponse,
   body: string,

@@ -1,0 +1,87 @@
+import { REASONS } from '../../core/reasons.ts'
+import type { ClientRecording, RefusalCase, RefusalRecording } from './refusal-recordings.ts'
+import { REFUSAL_CASES, refusalRecordings } from './refusal-recordings.ts'
+import { table } from './table.ts'
+
+const FIRST_WORDS = 40
+/** Written by the script for a call that was not refused in the end. */
+const ANSWERED = 'no error'
+/** Written by the server that played the API, into the result of a tool. */
+const TOOL_MESSAGE = 'is blocked for this agent'
+
+/** Refusals in the format `gateway`: before the caller is known, or by Envoy alone. */
+export const WITHOUT_FORMAT: ReadonlySet<RefusalCase> = new Set([
+  'invalid_api_key',
+  'integration_not_found',
+  'gateway_unavailable',
+  'upstream_unreachable',
+])
+
+/** Whether the user sees the message of a refusal. */
+export function showsMessage(one: RefusalCase, shown: string): boolean {
+  if (one === 'mcp_tool_blocked') return shown.includes(TOOL_MESSAGE)
+  const reason = one === 'agent_killed_in_flight' ? 'agent_killed' : one
+  return shown.includes(REASONS[reason].message.slice(0, FIRST_WORDS))
+}
+
+function cellOf(one: RefusalCase, recording: RefusalRecording | undefined): string {
+  if (recording === undefined || recording.refusals.length === 0) return ''
+  const { shown, refusals } = recording
+  const count = String(refusals.length)
+  if (shown === null) return `${count}, waits`
+  if (shown.startsWith(ANSWERED) && one === 'rate_limit_exceeded') return `${count}, then answered`
+  return showsMessage(one, shown) ? count : `${count} –`
+}
+
+const headOf = (one: RefusalCase): string => `\`${one}\``.replace('_in_flight`', '`, in flight')
+
+const exampleOf = ({ refusals }: ClientRecording): string => {
+  const shown = refusals.permission_denied?.shown ?? ''
+  return shown === '' ? '' : `\`${shown.replaceAll('`', "'")}\``
+}
+
+/** What clients do with refusals, from recordings. */
+export function clientsPage(): string {
+  const clients = Object.entries(refusalRecordings())
+  return `# Clients and refusals
+
+What real clients do when a call is refused: each made one call that was refused, with its own settings for retries, by base URL, and
+with the \`error_format\` of its API ([formats](errors.md#formats)). \`node dist/test/witness/refusals.js\` records this; the programs
+and their versions are in \`test/witness/agents/packages/\`.
+
+A cell is the number of requests that the client sent until it gave up, or until it was answered after \`Retry-After\`. After \`–\`
+its user sees the status or the code, but not the message. An empty cell was not recorded. \`agent_killed\`, in flight, is a 503 for a
+call that the API has received; a client that repeats it gets a 403.
+
+${table(
+  ['client', ...REFUSAL_CASES.map(headOf)],
+  clients.map(([name, { refusals }]) => [
+    name,
+    ...REFUSAL_CASES.map((one) => cellOf(one, refusals[one])),
+  ]),
+)}
+
+## Messages
+
+Before the caller is known, and where Envoy refuses without a processor, the body has the format \`gateway\`
+(${[...WITHOUT_FORMAT].map((one) => `\`${one}\``).join(', ')}). SDKs that expect an object at
+\`error\` show only the status then. An example of each client, for a call that no scope allows:
+
+${table(
+  ['client', 'version', '`error_format`', 'what its user sees'],
+  clients.map(([name, one]) => [name, one.version, `\`${one.error_format}\``, exampleOf(one)]),
+)}
+
+## Repeated calls
+
+A refusal with a status that is final (4xx, except 408 and 429) should not be repeated, and neither should one after the API was
+called, which has \`X-Should-Retry: false\` and \`Stripe-Should-Retry: false\`. Some clients decide by the status alone, and no
+header or body stops them:
+
+- octokit repeats every status from 400 on three times, except 400, 401, 403, 404, 410, 422 and 451. \`retry: { enabled: false }\`
+  turns this off; \`request: { retries: 0 }\` does it for one call.
+- Codex CLI repeats every status but 400 and 429, a 403 included, five times. \`stream_max_retries = 0\` of the model provider in
+  \`config.toml\` turns this off.
+- The AWS SDKs and \`@google/genai\` repeat 502 and 503 by the status.
+`
+}
