@@ -3,7 +3,7 @@ import type { ClientRecording, RefusalCase, RefusalRecording } from './refusal-r
 import { REFUSAL_CASES, refusalRecordings } from './refusal-recordings.ts'
 import { table } from './table.ts'
 
-const FIRST_WORDS = 40
+const FIRST_WORDS = 24
 /** Written by the script for a call that was not refused in the end. */
 const ANSWERED = 'no error'
 /** Written by the server that played the API, into the result of a tool. */
@@ -82,6 +82,10 @@ header or body stops them:
   turns this off; \`request: { retries: 0 }\` does it for one call.
 - Codex CLI repeats every status but 400 and 429, a 403 included, five times. \`stream_max_retries = 0\` of the model provider in
   \`config.toml\` turns this off.
-- The AWS SDKs and \`@google/genai\` repeat 502 and 503 by the status.
+- \`@slack/web-api\` repeats every status but 200 for half an hour. \`retryConfig: { retries: 0 }\` turns this off.
+  Its message has the status alone; \`error.body\` has ours.
+- MCP clients try another handshake or transport after a refusal, and coding agents call their MCP server too; their counts include
+  this.
+- The AWS SDKs and the Vercel AI SDK repeat 502 and 503.
 `
 }

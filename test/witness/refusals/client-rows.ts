@@ -42,6 +42,11 @@ export const CLIENTS: Readonly<Record<string, ClientRow>> = {
   octokit: { by: { node: 'octokit' }, version: 'octokit', format: 'gateway' },
   'slack_sdk, Python': { by: python('slack_sdk'), version: 'slack_sdk', format: 'slack' },
   'Slack, Node.js': { by: { node: 'slack' }, version: '@slack/web-api', format: 'slack' },
+  'Slack, Node.js, no retries': {
+    by: { node: 'slack-once' },
+    version: '@slack/web-api',
+    format: 'slack',
+  },
   'notion-client, Python': {
     by: python('notion_client'),
     version: 'notion-client',

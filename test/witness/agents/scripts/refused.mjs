@@ -16,6 +16,16 @@ async function mcp(transport, base, text) {
   return result.content[0].text
 }
 
+async function slack(base, token, text, options) {
+  const { WebClient, LogLevel } = await import('@slack/web-api')
+  const client = new WebClient(token, {
+    slackApiUrl: `${base}/api/`,
+    logLevel: LogLevel.ERROR,
+    ...options,
+  })
+  await client.chat.postMessage({ channel: 'C1', text })
+}
+
 const CLIENTS = {
   openai: async (base, apiKey, text) => {
     const { default: OpenAI } = await import('openai')
@@ -48,9 +58,10 @@ const CLIENTS = {
     const { default: Stripe } = await import('stripe')
     const stripe = new Stripe(key, {
       telemetry: false,
-      httpClient: Stripe.createFetchHttpClient((url, init) =>
-        fetch(String(url).replace('https://api.stripe.com', base), init),
-      ),
+      httpClient: Stripe.createFetchHttpClient((url, init) => {
+        const { pathname, search } = new URL(url)
+        return fetch(`${base}${pathname}${search}`, init)
+      }),
     })
     await stripe.customers.create({ description })
   },
@@ -63,11 +74,8 @@ const CLIENTS = {
     })
     await octokit.rest.issues.create({ owner: 'o', repo: 'r', title })
   },
-  slack: async (base, token, text) => {
-    const { WebClient, LogLevel } = await import('@slack/web-api')
-    const client = new WebClient(token, { slackApiUrl: `${base}/api/`, logLevel: LogLevel.ERROR })
-    await client.chat.postMessage({ channel: 'C1', text })
-  },
+  slack: (...call) => slack(...call, {}),
+  'slack-once': (...call) => slack(...call, { retryConfig: { retries: 0 } }),
   notion: async (baseUrl, auth, query) => {
     const { Client } = await import('@notionhq/client')
     await new Client({ auth, baseUrl, logger() {} }).search({ query })
@@ -86,7 +94,10 @@ const CLIENTS = {
     const { BedrockRuntimeClient, ConverseCommand } = await import(
       '@aws-sdk/client-bedrock-runtime'
     )
+    const { NodeHttpHandler } = await import('@smithy/node-http-handler')
     const client = new BedrockRuntimeClient({
+      // Its default is HTTP/2, which what counts the calls does not speak.
+      requestHandler: new NodeHttpHandler(),
       endpoint,
       region: 'eu-central-1',
       credentials: { accessKeyId, secretAccessKey: 'any' },

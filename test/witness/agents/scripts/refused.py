@@ -46,7 +46,7 @@ def slack_sdk(base: str, key: str, text: str) -> None:
 def notion_client(base: str, key: str, text: str) -> None:
     from notion_client import Client
 
-    client = Client(auth=key, options={"base_url": base})
+    client = Client(auth=key, base_url=base)
     client.search(query=text)
 
 
