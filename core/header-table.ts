@@ -19,7 +19,7 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/)
 export const HEADER_TABLE = {
   key: {
     fate: 'dropped',
-    why: 'Holds the gateway key; the API gets the credential of its integration. Through the forward proxy, if no credential is sent to the host, the client’s own value is forwarded, unless it contains a gateway key.',
+    why: 'Holds the gateway key; the API gets the credential of its integration. Through the forward proxy, a further or unlisted host without a credential gets the client’s own value, unless it contains a gateway key.',
     names: names('authorization'),
   },
   agent: {

@@ -130,11 +130,12 @@ function notCovered({
 function settleOutgoing(
   { headers, is_proxied }: RequestFacts,
   settled: SettledChecks,
-  { owned, integration }: CompiledIntegration,
+  { owned, integration, listing, is_unlisted }: CompiledIntegration,
   { raw_query }: Target,
 ): OutgoingRequest {
-  // A client of the forward proxy speaks to the API: where no credential is sent, it may use what the API gave it, such as a token.
-  const keeps_authorization = is_proxied && integration.auth.type === 'none'
+  // At a further or unlisted host without a credential a client of the forward proxy may use what the API gave it, such as a token.
+  const isFurther = listing !== null || is_unlisted
+  const keeps_authorization = is_proxied && isFurther && integration.auth.type === 'none'
   settled.outgoing ??= outgoingRequest(headers, raw_query, owned, keeps_authorization)
   return settled.outgoing
 }

@@ -106,6 +106,7 @@ test('a method header of the table decides, and is never dropped', () => {
 test('a header that no credential owns stays', () => {
   assert.deepEqual(headersToRemove(named('x-api-key'), OWN_AUTHORIZATION), [])
   assert.deepEqual(headersToRemove(named('x-api-key'), OWN_KEY_PARAMETER), [])
+  assert.deepEqual(headersToRemove(named('authorization'), OWN_AUTHORIZATION, true), [])
 })
 
 test('threat 6: of a Cookie the session of the dashboard is dropped, and nothing else is touched', () => {
