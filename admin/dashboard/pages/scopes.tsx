@@ -7,7 +7,6 @@ import { SelectorText } from '../parts/label-fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { PagedTable } from '../parts/table.tsx'
-import { Time } from '../parts/time.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
 import { useMay } from '../session.ts'
@@ -74,7 +73,6 @@ export function ScopesPage({ query }: { query: Query }) {
             cell: ({ rate_limiting: { requests_per_minute: limit } }) => limit ?? 'no limit',
           },
           { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },
-          { head: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
         ]}
       />
     </>
