@@ -246,7 +246,7 @@ export const EDITS: readonly Edit[] = [
     area: 'credential',
     name: 'a credential opens under a changed token URL',
     file: 'core/store/credential-binding.ts',
-    find: '[base_url, ...urlsOf(auth)].map(originOf)',
+    find: '[base_url, ...urlsOf(auth).map(([, url]) => url)].map(originOf)',
     replace: '[base_url].map(originOf)',
   },
   {
@@ -337,8 +337,8 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'a tunnel that two kills cut is counted by both',
     file: 'ext-proc/kill/calls-in-flight.ts',
-    find: 'const isOurs = isTunnel(call) ? isNew.has(call) : isCut',
-    replace: 'const isOurs = isTunnel(call) || isCut',
+    find: 'const isOurs = isTunnel(call) && this.#counts.get(call) === own',
+    replace: 'const isOurs = isTunnel(call)',
   },
   {
     area: 'kill',

@@ -140,10 +140,10 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
   },
   {
     threat: 16,
-    name: 'a host of an integration is passed through unless its port is 443',
-    file: TUNNEL,
-    find: 'knownUrl(origin).hostname === host',
-    replace: 'origin === `https://${host}`',
+    name: 'a host of an integration is passed through',
+    file: 'core/policy/also-hosts.ts',
+    find: 'listed.own.has(host) || listed.names.has(host)',
+    replace: 'listed.names.has(host)',
     test: ['forward-proxy', 'a host of an integration is never passed through'],
   },
   {
