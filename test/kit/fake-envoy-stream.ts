@@ -63,6 +63,11 @@ export class FakeEnvoyStream extends EventEmitter {
     this.isEnded = true
   }
 
+  /** The processor fails the stream. */
+  fail(code: number, details: string): void {
+    this.emit('error', { code, details })
+  }
+
   isLost = false
 
   whenRead(callback: () => void): void {

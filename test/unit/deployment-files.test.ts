@@ -114,7 +114,13 @@ test('image: every program, and every file that a program reads, is copied', () 
 
 /** The start of a path whose rest is computed, and what only developers run. */
 const isFolderOfMany = (path: string): boolean =>
-  ['dist', 'admin/dashboard', 'admin/openapi', 'docs/reference'].includes(path)
+  [
+    'dist',
+    'admin/dashboard',
+    'admin/openapi',
+    'docs/reference',
+    'test/witness/refusals/recordings.json',
+  ].includes(path)
 
 const sourcesBelow = (folders: readonly string[]): string[] =>
   folders.flatMap((folder) =>

@@ -25,6 +25,9 @@ class Envoy extends EventEmitter {
   write(bytes: Buffer): void {
     this.answers.push(deltaMessages.read(bytes))
   }
+  fail(code: number, details: string): void {
+    this.emit('error', { code, details })
+  }
   end(): void {
     this.isEnded = true
   }

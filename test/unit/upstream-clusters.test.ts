@@ -33,6 +33,9 @@ class Envoy extends EventEmitter {
   write(bytes: Buffer): void {
     this.answers.push(deltaMessages.read(bytes))
   }
+  fail(code: number, details: string): void {
+    this.emit('error', { code, details })
+  }
   end(): void {}
   async send(request: object, node: Buffer = Buffer.alloc(0)): Promise<DeltaAnswer | undefined> {
     this.emit('data', Buffer.concat([node, deltaMessages.write(request)]))
