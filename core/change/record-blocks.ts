@@ -26,8 +26,8 @@ export async function recordBlocks(
     REDIS_KEYS.activityDigest(organization_id),
     REDIS_KEYS.activityBudget,
     by.key,
-    REDIS_KEYS.decidedCalls('0'),
-    REDIS_KEYS.decidedCalls('1'),
+    REDIS_KEYS.decidedCalls(organization_id, '0'),
+    REDIS_KEYS.decidedCalls(organization_id, '1'),
   ] as const
   const written = await runScript(redis, 'record-blocks', keys, args)
   if (written === 0 && texts.length > 0) throw new GivenUpError()

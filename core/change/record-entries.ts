@@ -29,8 +29,8 @@ export async function recordLines(
     ...outboxKeys(organization_id),
     REDIS_KEYS.activityBudget,
     by.key,
-    REDIS_KEYS.decidedCalls('0'),
-    REDIS_KEYS.decidedCalls('1'),
+    REDIS_KEYS.decidedCalls(organization_id, '0'),
+    REDIS_KEYS.decidedCalls(organization_id, '1'),
   ] as const
   // One Buffer: the client joins many string arguments far more slowly (12 µs of 140 µs a call were spent on it).
   const batch = Buffer.from(lines.join(''), 'utf8')

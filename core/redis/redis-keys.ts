@@ -607,7 +607,7 @@ export const REDIS_KEY_ROWS = {
   },
   decidedCalls: {
     kind: 'decided-calls',
-    of: ['slot'],
+    of: ['organization_id', 'slot'],
     type: 'hash',
     holds:
       'request id of a call that has an entry → 1; two slots take turns by the minute, `minute` names it; `cut_ms`: when the latest entry of a call that was cut came; expires.',

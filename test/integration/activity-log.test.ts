@@ -61,9 +61,9 @@ test('each filter, and several at once, find what they name, before and after th
     activityEntry(i % 2 === 0 ? 'request_allowed' : 'permission_denied', {
       agent_id: `agt_${i % 5}`,
       integration_id: i % 3 === 0 ? 'int_a' : 'int_b',
-      decision: i % 2 === 0 ? 'allowed' : 'blocked',
+      // One entry of a call decides it; another one of the same call does not.
+      decision: i % 10 === 1 ? null : i % 2 === 0 ? 'allowed' : 'blocked',
       endpoint: `/v1/item/${i}`,
-      // Two entries of one call have the same.
       request_id: `req-${i - (i % 10 === 1 ? 1 : 0)}`,
       timestamp: new Date(Date.now() - 1000 * (300 - i)).toISOString(),
     }),
