@@ -54,9 +54,9 @@ const LEASE_POLL_MS = 25
 /** Longer than two intervals of the health check in envoy/bootstrap.yaml: by then Envoy sends new calls to others. */
 const FOUND_OUT_MS = 1_000
 
-/** Threads for large bodies: one for the largest, and one that they leave to the others. */
+/** Processes for large bodies: one for the largest, and one that they leave to the others. */
 const SCAN_WORKERS = 2
-/** Large bodies that wait for a thread, in memory; further ones are refused with 503. */
+/** Large bodies that wait for a scan process, in memory; further ones are refused with 503. */
 const SCAN_QUEUE_LIMIT = 32
 
 /** For the caller of a refused call. */

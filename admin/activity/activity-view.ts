@@ -35,7 +35,7 @@ export const ActivityView = Strict({
   data: Type.Record(Type.String(), Type.Unknown()),
 })
 
-/** The members of an entry in the order of the contract; also the columns of the CSV export. */
+/** The members of an entry in their order; also the columns of the CSV export. */
 export const ACTIVITY_MEMBERS = Object.keys(
   ActivityView.properties,
 ) as readonly (keyof ActivityEntry)[]

@@ -34,7 +34,7 @@ export const PATH_DEEP_LIMIT = 4
 export const RULE_METHODS_LIMIT = 20
 export const PATH_LENGTH_LIMIT = 2048
 export const TOOLS_LIMIT = 500
-/** Contract §4. */
+/** Each kind of patterns of a scope. */
 export const PATTERNS_LIMIT = 100
 export const PATTERN_LENGTH_LIMIT = 1000
 /** All scopes of an agent at once are what an edge reads when it has forgotten the agent. */
@@ -131,7 +131,7 @@ const RateLimiting = Strict({
   violation_window_minutes: Type.Integer({ minimum: 1, maximum: 1440 }),
 })
 
-/** Everything that a scope has but its identity and its owner; defaults are those of the contract. */
+/** Everything that a scope has but its identity and its owner; what is left out has the default of its schema. */
 export const EditableScope = Strict({
   name: Name,
   agent_selector: Nullable(SelectorSchema),

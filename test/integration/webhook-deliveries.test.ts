@@ -39,7 +39,7 @@ const openssl = (secret: string, body: Buffer): string =>
     .replace(/^.*= /, '')
     .trim()
 
-test('a recorded event reaches the webhook that subscribes to it, in the envelope of the contract', async () => {
+test('a recorded event reaches the webhook that subscribes to it, in the documented envelope', async () => {
   const { webhook_id } = await subscribe('/envelope')
   const entry = await record('permission_denied', {
     data: {

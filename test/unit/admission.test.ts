@@ -106,7 +106,7 @@ test('a call of an agent to an integration and a path that a scope of its allows
   assert.deepEqual(admission.settings.scope_ids, ['scp_read'])
 })
 
-/** In the order of the contract: each row has the error of its line and all of the lines below it. */
+/** In the order of the checks: each row has the error of its line and all of the lines below it. */
 const ORDER: readonly (readonly [change: Change, expected: string])[] = [
   [
     { request: { headers: Array.from({ length: 189 }, () => ({ name: 'a', value: '' })) } },

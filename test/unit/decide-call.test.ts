@@ -58,7 +58,7 @@ test('a call that every step allows is forwarded, and every step is in its recor
 })
 
 /**
- * In the order of the contract: the change that makes a step refuse, its answer, and all that was asked until then, so
+ * In the order of the steps: the change that makes a step refuse, its answer, and all that was asked until then, so
  * that no later step was run.
  */
 const ORDER: readonly (readonly [change: CallChange, answer: string, events: readonly string[]])[] =

@@ -28,7 +28,7 @@ const settingsOf = (env: Environment): Settings => {
 
 const file = fromRoot('package.json')
 
-test('an empty environment, and variables set to nothing, give the defaults of the contract', () => {
+test('an empty environment, and variables set to nothing, give the documented defaults', () => {
   for (const env of [{}, { AGW_PROXY_PORT: '', REDIS_URL: ' ' }]) {
     const settings = settingsOf(env)
     assert.equal(settings.proxyHost, '127.0.0.1')
