@@ -207,7 +207,7 @@ test('searches, pages and counts are those of a log of single entries', async ()
           decision: 'blocked',
         })
       : aCall({
-          ...(i % 13 === 0 ? { event: 'request_rejected', decision: 'terminated' } : {}),
+          ...(i % 13 === 0 ? { event: 'request_rejected', decision: 'blocked' } : {}),
           ...(i % 5 === 0 ? { data: { via: 'forward', upstream: { outcome: 'answered' } } } : {}),
         }),
   )
