@@ -9,6 +9,7 @@ import type { Source } from './format/source.ts'
 import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
 import { everydaySense, type Surroundings } from './everyday-sense.ts'
+import { isClaimOfState } from './is-claim-of-state.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -677,4 +678,5 @@ const isMention = (source: Source, place: Place, candidate: Candidate): boolean 
   candidate.category !== 'custom' &&
   !isDisguised(candidate.via) &&
   (isQuotedMention(source.bytes, place, candidate.start, candidate.end) ||
-    isRuledOut(source.bytes, place.start, candidate.start, candidate.category))
+    isRuledOut(source.bytes, place.start, candidate.start, candidate.category) ||
+    isClaimOfState(source.bytes, place, candidate))

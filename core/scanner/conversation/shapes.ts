@@ -116,8 +116,17 @@ const asMessage = (reading: Reading): Reading => ({
   cases: { '': reading, message: reading },
 })
 
+/** A system message after a turn of the user, which the API takes since Claude Opus 4.8. It has texts only: other parts are a user's. */
+const LATER_SYSTEM: Reading = {
+  members: { content: { text: 'operator', each: { by: ['type'], cases: { text: 'operator' } } } },
+}
+
 const ANTHROPIC_BODY: Reading = {
-  members: { system: 'operator', messages: messages({}), tools: 'tool_description' },
+  members: {
+    system: 'operator',
+    messages: messages({ system: LATER_SYSTEM }),
+    tools: 'tool_description',
+  },
 }
 
 const GEMINI_BODY: Reading = {
