@@ -1,5 +1,5 @@
 import type { AdmissionFacts, Caller } from '../../core/decision/admission-facts.ts'
-import type { Admitted } from '../../core/decision/admission.ts'
+import type { Admitted, NotAdmitted } from '../../core/decision/admission.ts'
 import { admit, type SettledChecks } from '../../core/decision/admit.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -73,11 +73,7 @@ export async function admitCall(
     if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission, call.headers)
     if (admission.kind === 'not_admitted') {
       if (record.facts.agent_id === null) await noteCaller(services, call, facts.caller)
-      const { step, reason, details, status, data } = admission
-      return deny(step, reason, details, {
-        ...(status === undefined ? {} : { status }),
-        ...(data === undefined ? {} : { data: { ...details, ...data } }),
-      })
+      return refused(admission)
     }
     if (admission.kind === 'admitted') {
       const { caller, said, request, now_ms } = facts
@@ -99,10 +95,7 @@ export async function admitCall(
     switch (admission.fact) {
       case 'caller': {
         record.note('target', 'pass')
-        const found =
-          call.proxied === null
-            ? findCaller(services.policy, call.headers, admission.target.raw_query)
-            : callerOfHash(services.policy, call.proxied.key_hash, { kind: 'authorization' })
+        const found = callerOf(services, call, admission.target.raw_query)
         const caller = found instanceof Promise ? await found : found
         const read = readOrganization(services, caller, record)
         organization = read instanceof Promise ? await read : read
@@ -137,6 +130,18 @@ export async function admitCall(
     }
   }
 }
+
+/** By the key of the call itself, or of the tunnel that it is in. */
+const callerOf = (services: AdmissionServices, call: ReceivedCall, raw_query: string | null) =>
+  call.proxied === null
+    ? findCaller(services.policy, call.headers, raw_query)
+    : callerOfHash(services.policy, call.proxied.key_hash, { kind: 'authorization' })
+
+const refused = ({ step, reason, details, status, data }: NotAdmitted): Step<never> =>
+  deny(step, reason, details, {
+    ...(status === undefined ? {} : { status }),
+    ...(data === undefined ? {} : { data: { ...details, ...data } }),
+  })
 
 /** Assigned individually: an object spread takes microseconds here. */
 function admittedCall(

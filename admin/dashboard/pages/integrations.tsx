@@ -140,6 +140,18 @@ function Search({ q }: { q: string }) {
   )
 }
 
+const UrlField = ({ value, onValue }: { value: string; onValue: (url: string) => void }) => (
+  <TextField
+    label="Base URL"
+    member="/base_url"
+    type="url"
+    hint="Up to and including the version, for example https://api.example.com/v1"
+    value={value}
+    onValue={onValue}
+    required
+  />
+)
+
 function IntegrationForm({
   of,
   onClose,
@@ -192,15 +204,7 @@ function IntegrationForm({
         />
       )}
       <NameField member="/name" value={name} onValue={setName} />
-      <TextField
-        label="Base URL"
-        member="/base_url"
-        type="url"
-        hint="Up to and including the version, for example https://api.example.com/v1"
-        value={base_url}
-        onValue={setUrl}
-        required
-      />
+      <UrlField value={base_url} onValue={setUrl} />
       {of !== null && <ReplaceField of={of} isReplaced={auth !== null} onAuth={setAuth} />}
       {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
       <HostFields hosts={hosts} onHosts={setHosts} />

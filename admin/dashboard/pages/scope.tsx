@@ -165,6 +165,63 @@ function StoredScope({ scope_id }: { scope_id: string }) {
   )
 }
 
+function settingsOf(scope: Scope): ScopeSettings {
+  const { scope_id: _, agent_id: __, integration_id: ___, ...stored } = scope
+  const { created_at: ____, affected_agents: _____, ...settings } = stored
+  return settings
+}
+
+/** Which agents and integrations a scope is for, if it names none. */
+function SelectorFields({
+  scope,
+  settings,
+  onSettings,
+}: {
+  scope: Scope
+  settings: ScopeSettings
+  onSettings: (settings: ScopeSettings) => void
+}) {
+  return (
+    <>
+      {scope.agent_id === null && (
+        <SelectorField
+          label="Agents with labels"
+          member="/agent_selector"
+          selector={settings.agent_selector}
+          onSelector={(agent_selector) => onSettings({ ...settings, agent_selector })}
+        />
+      )}
+      {scope.integration_id === null && (
+        <SelectorField
+          label="Integrations with labels"
+          member="/integration_selector"
+          selector={settings.integration_selector}
+          onSelector={(integration_selector) => onSettings({ ...settings, integration_selector })}
+        />
+      )}
+    </>
+  )
+}
+
+function SaveOrReload(of: {
+  isBusy: boolean
+  isConflict: boolean
+  isChanged: boolean
+  onReload: () => void
+}) {
+  return (
+    <>
+      <SaveButton isBusy={of.isBusy} />
+      {of.isConflict && (
+        <button type="button" onClick={of.onReload}>
+          Read the stored scope again
+        </button>
+      )}
+      {of.isChanged && <span class="muted">There are unsaved changes.</span>}
+    </>
+  )
+}
+
 function EditScope({
   scope,
   etag,
@@ -179,16 +236,9 @@ function EditScope({
   onSaved: (edges: number | null) => void
   onReload: () => void
 }) {
-  const {
-    scope_id,
-    agent_id,
-    integration_id,
-    created_at: _,
-    affected_agents: __,
-    ...stored
-  } = scope
+  const { scope_id, agent_id, integration_id } = scope
   const [confirmed, setConfirmed] = useState('')
-  const draft = useDraft<ScopeSettings>(`scopes/${scope_id}`, stored, etag)
+  const draft = useDraft(`scopes/${scope_id}`, settingsOf(scope), etag)
   const mayChange = useMay('admin')
   // A concurrent change is not overwritten: If-Match makes the service refuse.
   const headers = etag === null ? {} : { 'if-match': etag }
@@ -227,34 +277,16 @@ function EditScope({
         }}
         buttons={
           mayChange && (
-            <>
-              <SaveButton isBusy={save.isBusy} />
-              {isConflict && (
-                <button type="button" onClick={onReload}>
-                  Read the stored scope again
-                </button>
-              )}
-              {draft.isChanged && <span class="muted">There are unsaved changes.</span>}
-            </>
+            <SaveOrReload
+              isBusy={save.isBusy}
+              isConflict={isConflict}
+              isChanged={draft.isChanged}
+              onReload={onReload}
+            />
           )
         }
       >
-        {agent_id === null && (
-          <SelectorField
-            label="Agents with labels"
-            member="/agent_selector"
-            selector={draft.value.agent_selector}
-            onSelector={(selector) => draft.set({ ...draft.value, agent_selector: selector })}
-          />
-        )}
-        {integration_id === null && (
-          <SelectorField
-            label="Integrations with labels"
-            member="/integration_selector"
-            selector={draft.value.integration_selector}
-            onSelector={(selector) => draft.set({ ...draft.value, integration_selector: selector })}
-          />
-        )}
+        <SelectorFields scope={scope} settings={draft.value} onSettings={draft.set} />
         <ConfirmField
           selectors={[draft.value.agent_selector, draft.value.integration_selector]}
           value={confirmed}

@@ -139,20 +139,11 @@ function ScopeFields({
       >
         <ToolFields tools={settings.mcp_tools} onTools={set('mcp_tools')} />
       </FoldedSection>
-      <FoldedSection
-        title="Anomalies"
-        words={anomalyWords(anomaly_detection)}
-        members={['/anomaly_detection']}
-      >
-        <AnomalyFields anomaly={anomaly_detection} onAnomaly={set('anomaly_detection')} />
-        {agent_id !== '' && (
-          <p>
-            <a href={linkTo(['anomalies'], { agent_id })}>
-              View the alerts that each score would have raised
-            </a>
-          </p>
-        )}
-      </FoldedSection>
+      <AnomalySection
+        agent_id={agent_id}
+        anomaly={anomaly_detection}
+        onAnomaly={set('anomaly_detection')}
+      />
       <FoldedSection title="Begin and end" words={timeWords(settings)} members={TIME_MEMBERS}>
         <TimeFields settings={settings} onSettings={onSettings} />
       </FoldedSection>
@@ -164,5 +155,28 @@ function ScopeFields({
         <LimitFields settings={settings} onSettings={onSettings} />
       </FoldedSection>
     </>
+  )
+}
+
+function AnomalySection({
+  agent_id,
+  anomaly,
+  onAnomaly,
+}: {
+  agent_id: string
+  anomaly: ScopeSettings['anomaly_detection']
+  onAnomaly: (anomaly: ScopeSettings['anomaly_detection']) => void
+}) {
+  return (
+    <FoldedSection title="Anomalies" words={anomalyWords(anomaly)} members={['/anomaly_detection']}>
+      <AnomalyFields anomaly={anomaly} onAnomaly={onAnomaly} />
+      {agent_id !== '' && (
+        <p>
+          <a href={linkTo(['anomalies'], { agent_id })}>
+            View the alerts that each score would have raised
+          </a>
+        </p>
+      )}
+    </FoldedSection>
   )
 }
