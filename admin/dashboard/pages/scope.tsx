@@ -222,6 +222,13 @@ function SaveOrReload(of: {
   )
 }
 
+const triedOf = ({ scope_id, agent_id, integration_id }: Scope, settings: ScopeSettings) => ({
+  agent_id: agent_id ?? '',
+  integration_id: integration_id ?? '',
+  scope_id,
+  settings,
+})
+
 function EditScope({
   scope,
   etag,
@@ -236,9 +243,8 @@ function EditScope({
   onSaved: (edges: number | null) => void
   onReload: () => void
 }) {
-  const { scope_id, agent_id, integration_id } = scope
   const [confirmed, setConfirmed] = useState('')
-  const draft = useDraft(`scopes/${scope_id}`, settingsOf(scope), etag)
+  const draft = useDraft(`scopes/${scope.scope_id}`, settingsOf(scope), etag)
   const mayChange = useMay('admin')
   // A concurrent change is not overwritten: If-Match makes the service refuse.
   const headers = etag === null ? {} : { 'if-match': etag }
@@ -262,12 +268,7 @@ function EditScope({
       <DraftNotice draft={draft} />
       <ScopeEditor
         key={String(draft.isRestored)}
-        tried={{
-          agent_id: agent_id ?? '',
-          integration_id: integration_id ?? '',
-          scope_id,
-          settings: draft.value,
-        }}
+        tried={triedOf(scope, draft.value)}
         onSettings={draft.set}
         problem={save.problem}
         isDisabled={!mayChange}
