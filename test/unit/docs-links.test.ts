@@ -55,9 +55,10 @@ const sources = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test', '
 test('documents and sources cite nothing outside of the repository', () => {
   for (const path of [...sources, ...pages.map((page) => page.path)]) {
     const text = readFileSync(join(root, path), 'utf8')
-    const cited = /(?<![\w-])(?:threats|contract|design|envoy|style|house)\.md|contract §|\bof the contract\b/i.exec(
-      text,
-    )
+    const cited =
+      /(?<![\w-])(?:threats|contract|design|envoy|style|house)\.md|contract §|\bof the contract\b/i.exec(
+        text,
+      )
     assert.equal(path.endsWith('docs-links.test.ts') ? null : (cited?.[0] ?? null), null, path)
   }
 })
