@@ -11,6 +11,7 @@ import { SHELLS, type Shell } from './completion/completion-script.ts'
 import { counted } from './counted.ts'
 import { LOG_FORMATS, type LogFormat } from './launcher/process-log.ts'
 import { addResourceCommands } from './resources/resource-commands.ts'
+import { readDuration } from './read-duration.ts'
 import { terminalLines } from './terminal-text.ts'
 
 /** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
@@ -627,14 +628,10 @@ const COMPLETION_HELP = `
   source <(agw completion zsh)       in ~/.zshrc, after compinit
   agw completion fish | source       in ~/.config/fish/config.fish`
 
-const AGO_UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 /** A time, or how long ago. */
 function ago(text: string): string {
-  const match = /^(\d{1,6})([smhd])$/.exec(text)
-  if (match === null) return new Date(time(text)).toISOString()
-  const unit = AGO_UNITS_MS[match[2] as keyof typeof AGO_UNITS_MS]
-  return new Date(Date.now() - Number(match[1]) * unit).toISOString()
+  const ago_ms = readDuration(text, ['s', 'm', 'h', 'd'])
+  return new Date(ago_ms === null ? time(text) : Date.now() - ago_ms).toISOString()
 }
 
 function time(text: string): string {

@@ -27,6 +27,9 @@ export interface Selector {
 /** Stands for the id in a scope that selects its agents or its integrations. */
 export const SELECTED = '*'
 
+/** The id that a scope names; null if it selects. */
+export const namedId = (id: string): string | null => (id === SELECTED ? null : id)
+
 export type AgentStatus = 'active' | 'killed'
 
 export interface Agent {

@@ -1,4 +1,4 @@
-import { SELECTED } from '../../core/model.ts'
+import { namedId } from '../../core/model.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
@@ -29,7 +29,7 @@ export const anomalyEntry = (
       scope_name: scope.name,
     },
   }),
-  integration_id: scope.integration_id === SELECTED ? null : scope.integration_id,
+  integration_id: namedId(scope.integration_id),
   scope_id: scope.scope_id,
 })
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { repeatWork } from '../../core/repeat-work.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { Mail, Mailer } from '../email/mailer.ts'
 
@@ -22,25 +23,16 @@ interface Parts {
  * Sends the e-mails about kills. Each was stored with the event of its kill and is removed when the
  * mail server has accepted it: a crash in between sends it again. Returns the function that stops it.
  */
-export function startKillMails(parts: Parts): () => Promise<void> {
-  let sending: Promise<void> | null = null
-  const timer = setInterval(() => {
-    sending ??= sendDue(parts)
-      .catch((error: unknown) =>
-        parts.log.warn(
-          { err: error },
-          'reading pending e-mails about kills failed; it will be retried',
-        ),
-      )
-      .finally(() => {
-        sending = null
-      })
-  }, INTERVAL_MS)
-  return async () => {
-    clearInterval(timer)
-    await sending
-  }
-}
+export const startKillMails = (parts: Parts): (() => Promise<void>) =>
+  repeatWork(
+    INTERVAL_MS,
+    () => sendDue(parts),
+    (error) =>
+      parts.log.warn(
+        { err: error },
+        'reading pending e-mails about kills failed; it will be retried',
+      ),
+  )
 
 async function sendDue(parts: Parts): Promise<void> {
   const { redis } = parts

@@ -90,10 +90,9 @@ export async function scopeTextsOf(
     redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)),
     redis.hvals(REDIS_KEYS.agentScopes(org, SELECTED)),
   ])
-  const selected = selecting.filter((text) => {
-    const { agent_selector } = JSON.parse(text) as Scope
-    return agent_selector != null && matchesSelector(agent_selector, labels)
-  })
+  const selected = selecting.filter((text) =>
+    matchesSelector((JSON.parse(text) as Scope).agent_selector, labels),
+  )
   return [...own, ...selected]
 }
 
@@ -120,7 +119,6 @@ export function labelChange(
   const lost: ScopeRef[] = []
   for (const scope of selecting) {
     const selector = scope[by]
-    if (selector == null) continue
     const was = before !== null && matchesSelector(selector, before)
     const is = matchesSelector(selector, after)
     const { scope_id, name } = scope

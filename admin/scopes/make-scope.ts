@@ -22,28 +22,23 @@ export async function makeScope(
   const { context, actor, body } = call
   const { redis, settings, now } = context
   const org = actor.organization_id
-  const { confirm_affected, ...wanted } = body
+  // Selected or named is not decided by the ids: a caller could send the one that stands for a selection.
+  const { confirm_affected, agent_id: agent_named, integration_id: api_named, ...members } = body
   const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
-  const { agent_id: _agent, integration_id: _integration, ...members } = wanted
   const checked = checkInput(EditableScope, mergePatch(SCOPE_DEFAULTS, members, special))
   if (!checked.ok) return invalid(checked.issues)
   const edited = canonicalScope(checked.value)
-  const { agent_id = SELECTED, integration_id = SELECTED } = body
-  const ids = { agent_id: body.agent_id, integration_id: body.integration_id }
-  // Not by the ids, of which a caller could send the one that stands for a selection.
-  const isSelected = {
-    agent: ids.agent_id === undefined,
-    integration: ids.integration_id === undefined,
-  }
+  const agents = REDIS_KEYS.agents(org)
+  const integrations = REDIS_KEYS.integrations(org)
   const [agent, integration] = await Promise.all([
-    isSelected.agent ? null : readRecord<Agent>(redis, REDIS_KEYS.agents(org), agent_id),
-    isSelected.integration ? 1 : redis.hexists(REDIS_KEYS.integrations(org), integration_id),
+    agent_named === undefined ? null : readRecord<Agent>(redis, agents, agent_named),
+    api_named === undefined ? 1 : redis.hexists(integrations, api_named),
   ])
   const issues: Issue[] = [
-    ...checkOwners(ids, edited),
+    ...checkOwners({ agent_id: agent_named, integration_id: api_named }, edited),
     ...checkScopeSettings(edited, settings.maxBodyBytes),
   ]
-  if (agent === null && body.agent_id !== undefined)
+  if (agent === null && agent_named !== undefined)
     issues.push({ path: '/agent_id', message: 'no agent has this id' })
   if (integration === 0)
     issues.push({ path: '/integration_id', message: 'no integration has this id' })
@@ -53,8 +48,8 @@ export async function makeScope(
   const scope: Scope = {
     scope_id,
     organization_id: org,
-    agent_id,
-    integration_id,
+    agent_id: agent_named ?? SELECTED,
+    integration_id: api_named ?? SELECTED,
     ...edited,
     created_at: now().toISOString(),
   }
@@ -65,14 +60,12 @@ export async function makeScope(
     kind: 'made',
     record: scope,
     guards: [
-      ...(isSelected.agent ? [] : [['HGET', REDIS_KEYS.agents(org), agent_id, true] as const]),
-      ...(isSelected.integration
-        ? []
-        : [['HGET', REDIS_KEYS.integrations(org), integration_id, true] as const]),
+      ...(agent_named === undefined ? [] : [['HGET', agents, agent_named, true] as const]),
+      ...(api_named === undefined ? [] : [['HGET', integrations, api_named, true] as const]),
     ],
     writes: [
-      ['HSET', REDIS_KEYS.scopeOwners(org), scope_id, agent_id],
-      ['HSET', REDIS_KEYS.integrationScopes(org, integration_id), scope_id, agent_id],
+      ['HSET', REDIS_KEYS.scopeOwners(org), scope_id, scope.agent_id],
+      ['HSET', REDIS_KEYS.integrationScopes(org, scope.integration_id), scope_id, scope.agent_id],
       ...planEndNotice(scope, null, now()),
     ],
     about: { agent_name: agent?.record.agent_name ?? null },

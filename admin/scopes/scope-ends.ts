@@ -4,6 +4,7 @@ import { resolveAlert } from '../../core/alerts/resolve-alert.ts'
 import type { Write } from '../../core/change/commit.ts'
 import type { Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { repeatWork } from '../../core/repeat-work.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { scopeOf } from './scope-store.ts'
 
@@ -40,23 +41,13 @@ interface Parts {
 }
 
 /** Raises and resolves the alerts about scopes that end. Returns the function that stops it. */
-export function watchScopeEnds(parts: Parts): () => Promise<void> {
-  let looking: Promise<void> | null = null
-  const timer = setInterval(() => {
-    looking ??= tellDueEnds(parts)
-      .catch((error: unknown) =>
-        parts.log.warn({ err: error }, 'alerts about scopes that end are late; it will be retried'),
-      )
-      .finally(() => {
-        looking = null
-      })
-  }, INTERVAL_MS)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    await looking
-  }
-}
+export const watchScopeEnds = (parts: Parts): (() => Promise<void>) =>
+  repeatWork(
+    INTERVAL_MS,
+    () => tellDueEnds(parts),
+    (error) =>
+      parts.log.warn({ err: error }, 'alerts about scopes that end are late; it will be retried'),
+  )
 
 /** Deals with all scopes that are due. */
 export async function tellDueEnds({ redis, now }: Omit<Parts, 'log'>): Promise<void> {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import {
   type InjectionMode,
+  namedId,
   SCOPE_DEFAULTS,
   type Scope,
   SELECTED,
@@ -60,8 +61,8 @@ export const scopeRoutes: readonly Route[] = defineResource({
   store: scopeStore,
   show: (_, scopes) => scopes.map(scopeView),
   about: ({ agent_id, integration_id, scope_id }) => ({
-    agent_id: agent_id === SELECTED ? null : agent_id,
-    integration_id: integration_id === SELECTED ? null : integration_id,
+    agent_id: namedId(agent_id),
+    integration_id: namedId(integration_id),
     scope_id,
   }),
   targets: (scope) => [scopeTarget(scope)],

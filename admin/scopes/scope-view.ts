@@ -1,9 +1,9 @@
-import { SCOPE_DEFAULTS, type Scope, SELECTED } from '../../core/model.ts'
+import { namedId, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 
 /** What a reader of the API sees of a scope. */
 export function scopeView(scope: Scope): Record<string, unknown> {
   const { organization_id: _, agent_id, integration_id, ...view } = scope
-  const owners = { agent_id: idOf(agent_id), integration_id: idOf(integration_id) }
+  const owners = { agent_id: namedId(agent_id), integration_id: namedId(integration_id) }
   const { agent_selector, integration_selector } = SCOPE_DEFAULTS
   const { max_response_bytes, over_limit, allow_batches } = SCOPE_DEFAULTS
   const { not_before, expires_at, end_streams } = SCOPE_DEFAULTS
@@ -11,5 +11,3 @@ export function scopeView(scope: Scope): Record<string, unknown> {
   const times = { not_before, expires_at, end_streams }
   return { ...owners, agent_selector, integration_selector, ...limits, ...times, ...view }
 }
-
-const idOf = (id: string): string | null => (id === SELECTED ? null : id)

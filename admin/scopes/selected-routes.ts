@@ -67,9 +67,7 @@ async function agentsOf({
     index: REDIS_KEYS.agentIndex(org),
     read: (ids: readonly string[]) => listRecords<Agent>(redis, REDIS_KEYS.agents(org), ids),
     ...(agent_id === SELECTED
-      ? {
-          matches: ({ labels }: Agent) => selector != null && matchesSelector(selector, labels),
-        }
+      ? { matches: ({ labels }: Agent) => matchesSelector(selector, labels) }
       : { among: [agent_id] }),
   }
   return await listPage<Agent>(source, query, (agents) => agentViews(redis, org, agents))
@@ -86,9 +84,9 @@ async function scopesOf({
   const { labels } = found.record
   const own = await redis.hkeys(REDIS_KEYS.agentScopes(org, agent_id))
   const selecting = query.effective === true ? await agentSelecting(redis, org) : []
-  const selected = selecting.flatMap(({ scope_id, agent_selector: selector }) =>
-    selector != null && matchesSelector(selector, labels) ? [scope_id] : [],
-  )
+  const selected = selecting
+    .filter(({ agent_selector }) => matchesSelector(agent_selector, labels))
+    .map(({ scope_id }) => scope_id)
   const now_ms = now().getTime()
   const hasEnded = ({ expires_at = null }: Scope): boolean =>
     expires_at !== null && Date.parse(expires_at) <= now_ms

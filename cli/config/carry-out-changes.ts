@@ -186,18 +186,17 @@ function patchOf({ entry, shown, members }: ConfigChange & { action: 'update' })
   const { agent: _agent, integration: _integration, agent_id: _id, auth, secret, ...plain } = wanted
   const isNew = (name: string): boolean =>
     members.some(({ member }) => member.split('.')[0] === name)
+  const labels = replacing((shown['labels'] ?? {}) as Json, (wanted['labels'] ?? {}) as Json)
   if (kind === 'agents')
     return {
       ...plain,
       metadata: replacing(comparable(kind, shown)['metadata'] as Json, wanted['metadata'] as Json),
-      labels: replacing((shown['labels'] ?? {}) as Json, (wanted['labels'] ?? {}) as Json),
+      labels,
     }
   const isNewKey = members.some(({ member }) => member === 'upstream.client_key')
   return {
     ...(kind === 'integrations' && !isNewKey ? withoutKey(plain) : plain),
-    ...(kind === 'integrations'
-      ? { labels: replacing((shown['labels'] ?? {}) as Json, (wanted['labels'] ?? {}) as Json) }
-      : {}),
+    ...(kind === 'integrations' ? { labels } : {}),
     ...(kind === 'integrations' && isNew('auth') ? { auth } : {}),
     ...(kind === 'webhooks' && isNew('secret') ? { secret } : {}),
   }

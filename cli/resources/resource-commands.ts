@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { asksAdmin } from '../admin-command.ts'
+import { readDuration } from '../read-duration.ts'
 import type { AdminOptions } from '../access/admin-access.ts'
 import type { ListOptions } from './list-resources.ts'
 import {
@@ -57,10 +58,8 @@ function limit(text: string): number {
   return Number(text)
 }
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 function duration(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  if (count === undefined) throw new InvalidArgumentError('must be like 30m, 24h or 7d')
-  return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]
+  const ms = readDuration(text, ['m', 'h', 'd'])
+  if (ms === null) throw new InvalidArgumentError('must be like 30m, 24h or 7d')
+  return ms
 }

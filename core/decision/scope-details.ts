@@ -3,8 +3,8 @@ import type { CompiledIntegration } from '../policy/compile-integrations.ts'
 import type { ScopeDecision } from '../policy/decide-scope.ts'
 
 /**
- * `details` of `permission_denied`. Absent members: `scope` and its time unless one that is not in force would allow the call, `refused_reading` unless the path as written is allowed, `override`
- * and `batch` unless these decided.
+ * `details` of `permission_denied`. Absent members: `scope` and its time unless one that is not in force would allow the call,
+ * `refused_reading` unless the path as written is allowed, `override` and `batch` unless these decided.
  */
 export function scopeDetails(
   { integration }: CompiledIntegration,

@@ -1,5 +1,6 @@
 -- Purpose: appends activity entries of one organization, and puts those that webhooks subscribe to into the outbox.
--- Guarantee: an entry and its event are written together, and those of one call once. The log keeps to its bound of rows and to its budget of bytes.
+-- Guarantee: an entry and its event are written together, and those of one call once. The log keeps to its bound of rows and to
+--   its budget of bytes.
 -- KEYS[1] activity stream · KEYS[2..6] as outboxKeys lists them · KEYS[7] budget of the log in bytes · KEYS[8] log writer ·
 --   KEYS[9..10] decided calls
 -- ARGV[1] bound of the stream · ARGV[2] organization_id · ARGV[3] a line for each entry: the tag of its event, as

@@ -140,9 +140,8 @@ function scopesOf(
   { integration_id, labels }: Integration,
 ): readonly CompiledScope[] {
   const own = by_integration.get(integration_id)?.scopes ?? []
-  const selected = selecting.filter(
-    ({ scope: { integration_selector: selector } }) =>
-      selector != null && matchesSelector(selector, labels),
+  const selected = selecting.filter(({ scope }) =>
+    matchesSelector(scope.integration_selector, labels),
   )
   return selected.length === 0
     ? own

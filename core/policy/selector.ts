@@ -2,11 +2,16 @@ import type { Labels, Selector, SelectorTerm } from '../model.ts'
 
 const NONE: Labels = {}
 
-/** Whether all terms hold. As in Kubernetes, `NotIn` also holds for what does not have the label at all. */
+/**
+ * Whether all terms hold; no selector selects nothing. As in Kubernetes, `NotIn` also holds for what does not have the label at
+ * all.
+ */
 export const matchesSelector = (
-  { match_labels, match_expressions }: Selector,
+  selector: Selector | null | undefined,
   labels: Labels = NONE,
-): boolean =>
+): boolean => selector != null && holdsAll(selector, labels)
+
+const holdsAll = ({ match_labels, match_expressions }: Selector, labels: Labels): boolean =>
   Object.entries(match_labels).every(([key, value]) => labelOf(labels, key) === value) &&
   match_expressions.every((term) => holds(term, labelOf(labels, term.key)))
 

@@ -19,6 +19,7 @@ import {
   writeRefusal,
   writeTrailers,
 } from '../envoy/write-response.ts'
+import { GRPC_STATUS } from '../grpc/grpc-call.ts'
 import type { EdgeMetrics } from '../record/edge-metrics.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Denial } from '../verdict/denial.ts'
@@ -72,7 +73,6 @@ const NO_UPGRADE: readonly Header[] = [
   { name: 'connection', value: 'close, upgrade' },
   { name: 'upgrade', value: 'websocket' },
 ]
-const INTERNAL = 13
 const LOGGED: CallMember = [CALL_LOGGED, '1']
 
 /** One call: Envoy's stream of messages on one side, the decision on the other. */
@@ -178,7 +178,7 @@ export class CallStream implements CallInFlight, CallIo {
       message = readRequest(bytes)
     } catch (error) {
       this.#parts.log.error({ error: String(error) }, 'Envoy sent a message that cannot be decoded')
-      this.#stream.fail(INTERNAL, 'malformed message')
+      this.#stream.fail(GRPC_STATUS.internal, 'malformed message')
       return
     }
     switch (message.kind) {
@@ -210,7 +210,7 @@ export class CallStream implements CallInFlight, CallIo {
         return
       case 'unknown':
         this.#parts.log.error({}, 'Envoy sent a message of an unknown type')
-        this.#stream.fail(INTERNAL, 'unknown message')
+        this.#stream.fail(GRPC_STATUS.internal, 'unknown message')
         return
     }
   }
@@ -237,7 +237,7 @@ export class CallStream implements CallInFlight, CallIo {
         { error: describe(error), request_id: record?.facts.request_id },
         'a call could not be decided',
       )
-      if (record === null) this.#stream.fail(INTERNAL, 'not decided')
+      if (record === null) this.#stream.fail(GRPC_STATUS.internal, 'not decided')
       else {
         const details = causeOf(this.#parts.whyUnavailable(error))
         await this.#refuse({ reason: 'gateway_unavailable', details }, record)

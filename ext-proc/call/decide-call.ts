@@ -1,5 +1,4 @@
-import type { Batch } from '../../core/policy/batch.ts'
-import { describeParts } from '../../core/policy/batch.ts'
+import { type Batch, describeParts } from '../../core/policy/batch.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'

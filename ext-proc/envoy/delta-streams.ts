@@ -1,3 +1,4 @@
+import { GRPC_STATUS } from '../grpc/grpc-call.ts'
 import type { EnvoyStream } from './start-server.ts'
 
 /** A stream of Envoy, on which it asks for resources by name. */
@@ -17,9 +18,6 @@ export interface DeltaStreamsParts<Request, At extends DeltaStream> {
   readonly ended?: (at: At) => void
   readonly log: Record<'error', (data: object, message: string) => void>
 }
-
-const UNAVAILABLE = 14
-const INVALID_ARGUMENT = 3
 
 /** The open streams of a delta xDS service, from the first message to the end. Iterated, it yields them. */
 export class DeltaStreams<Request, At extends DeltaStream> {
@@ -65,12 +63,12 @@ export class DeltaStreams<Request, At extends DeltaStream> {
     try {
       request = read(bytes)
     } catch {
-      this.#fail(at, INVALID_ARGUMENT, 'malformed message')
+      this.#fail(at, GRPC_STATUS.invalid_argument, 'malformed message')
       return
     }
     receive(at, request).catch((error: unknown) => {
       log.error({ error: String(error) }, `a ${what} could not be sent`)
-      this.#fail(at, UNAVAILABLE, `no ${what}`)
+      this.#fail(at, GRPC_STATUS.unavailable, `no ${what}`)
     })
   }
 

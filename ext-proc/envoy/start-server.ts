@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
+import type { Settings } from '../../core/settings.ts'
 import { listenFailure } from '../../core/listen-failure.ts'
 import { serveBuiltIn } from '../grpc/built-in.ts'
 import type { GrpcCall, GrpcMethods, ServeConnection } from '../grpc/grpc-call.ts'
@@ -36,10 +37,8 @@ export interface ServerOptions {
   /** Largest message: a buffered body and its headers. */
   readonly message_limit_bytes: number
   /** What speaks HTTP/2 and gRPC; `AGW_EXT_PROC_TRANSPORT`. */
-  readonly transport?: Transport
+  readonly transport?: Settings['extProcTransport']
 }
-
-export type Transport = 'built-in' | 'grpc-js'
 
 const HEADROOM_BYTES = 1 << 20
 const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process'
@@ -125,7 +124,7 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
 
 /** grpc-js is loaded where it is chosen, and nowhere else. */
 async function serveBy(
-  transport: Transport,
+  transport: Settings['extProcTransport'],
   methods: GrpcMethods,
   limit_bytes: number,
 ): Promise<ServeConnection> {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 
 /** Numbers of gRPC. */
 export const GRPC_STATUS = {
-  ok: 0,
   invalid_argument: 3,
   resource_exhausted: 8,
   unimplemented: 12,

@@ -322,8 +322,7 @@ export class PolicyStore {
     const own = await this.#compile(organization_id, texts, isWanted)
     const all = await this.#shared.get(organization_id)
     const shared = all.scopes.filter(
-      ({ scope: { agent_selector: selector } }) =>
-        agent !== null && selector != null && matchesSelector(selector, agent.labels),
+      ({ scope }) => agent !== null && matchesSelector(scope.agent_selector, agent.labels),
     )
     const scopes = gatherScopes(own, shared)
     const characters = record.length + lengthOf(texts)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { type AuthorityFiles, makeAuthority } from '../../core/certificate/make-authority.ts'
@@ -13,21 +12,14 @@ import { SecretService } from '../../ext-proc/forward/secret-service.ts'
 import { tunnelSeal } from '../../ext-proc/forward/tunnel-seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { type DeltaAnswer, deltaMessages } from '../kit/delta-messages.ts'
+import { FakeDeltaStream } from '../kit/fake-delta-stream.ts'
 
 const authority = openAuthority(makeAuthority(Date.now()))
 const DAY_MS = 86_400_000
 
 /** Envoy's end of one stream. */
-class Envoy extends EventEmitter {
-  readonly answers: DeltaAnswer[] = []
-  readonly errors: unknown[] = []
+class Envoy extends FakeDeltaStream {
   isEnded = false
-  write(bytes: Buffer): void {
-    this.answers.push(deltaMessages.read(bytes))
-  }
-  fail(code: number, details: string): void {
-    this.emit('error', { code, details })
-  }
   end(): void {
     this.isEnded = true
   }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { UPSTREAM_DEFAULTS } from '../../core/model.ts'
@@ -7,6 +6,7 @@ import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
 import type { OwnUpstream } from '../../ext-proc/policy/own-upstream.ts'
 import { ClusterService } from '../../ext-proc/upstream/cluster-service.ts'
 import { type DeltaAnswer, deltaMessages } from '../kit/delta-messages.ts'
+import { FakeDeltaStream } from '../kit/fake-delta-stream.ts'
 
 const sized = (field: number, bytes: Buffer): Buffer => {
   const length: number[] = []
@@ -27,15 +27,7 @@ const NODE = sized(
 )
 
 /** Envoy's end of one stream. */
-class Envoy extends EventEmitter {
-  readonly answers: DeltaAnswer[] = []
-  readonly errors: unknown[] = []
-  write(bytes: Buffer): void {
-    this.answers.push(deltaMessages.read(bytes))
-  }
-  fail(code: number, details: string): void {
-    this.emit('error', { code, details })
-  }
+class Envoy extends FakeDeltaStream {
   end(): void {}
   async send(request: object, node: Buffer = Buffer.alloc(0)): Promise<DeltaAnswer | undefined> {
     this.emit('data', Buffer.concat([node, deltaMessages.write(request)]))

@@ -86,17 +86,11 @@ function NewScope({ query }: { query: Query }) {
           />
         </div>
         <div class="pair">
-          <SelectorField
-            label="Or all agents with labels"
-            member="/agent_selector"
-            selector={agent_selector}
-            onSelector={(selector) => draft.set({ ...settings, agent_selector: selector })}
-          />
-          <SelectorField
-            label="Or all integrations with labels"
-            member="/integration_selector"
-            selector={integration_selector}
-            onSelector={(selector) => draft.set({ ...settings, integration_selector: selector })}
+          <SelectorFields
+            agents="Or all agents with labels"
+            integrations="Or all integrations with labels"
+            settings={settings}
+            onSettings={draft.set}
           />
         </div>
         <ConfirmField
@@ -171,29 +165,31 @@ function settingsOf(scope: Scope): ScopeSettings {
   return settings
 }
 
-/** Which agents and integrations a scope is for, if it names none. */
+/** Which agents and integrations a scope is for, if it names none. @param agents the label; null where it names one, as `integrations` */
 function SelectorFields({
-  scope,
+  agents,
+  integrations,
   settings,
   onSettings,
 }: {
-  scope: Scope
+  agents: string | null
+  integrations: string | null
   settings: ScopeSettings
   onSettings: (settings: ScopeSettings) => void
 }) {
   return (
     <>
-      {scope.agent_id === null && (
+      {agents !== null && (
         <SelectorField
-          label="Agents with labels"
+          label={agents}
           member="/agent_selector"
           selector={settings.agent_selector}
           onSelector={(agent_selector) => onSettings({ ...settings, agent_selector })}
         />
       )}
-      {scope.integration_id === null && (
+      {integrations !== null && (
         <SelectorField
-          label="Integrations with labels"
+          label={integrations}
           member="/integration_selector"
           selector={settings.integration_selector}
           onSelector={(integration_selector) => onSettings({ ...settings, integration_selector })}
@@ -261,7 +257,6 @@ function EditScope({
       onSaved(edges)
     },
   )
-  const isConflict = save.problem?.status === 412
   return (
     <>
       <ScopeHead scope={scope} path={path} />
@@ -280,14 +275,19 @@ function EditScope({
           mayChange && (
             <SaveOrReload
               isBusy={save.isBusy}
-              isConflict={isConflict}
+              isConflict={save.problem?.status === 412}
               isChanged={draft.isChanged}
               onReload={onReload}
             />
           )
         }
       >
-        <SelectorFields scope={scope} settings={draft.value} onSettings={draft.set} />
+        <SelectorFields
+          agents={scope.agent_id === null ? 'Agents with labels' : null}
+          integrations={scope.integration_id === null ? 'Integrations with labels' : null}
+          settings={draft.value}
+          onSettings={draft.set}
+        />
         <ConfirmField
           selectors={[draft.value.agent_selector, draft.value.integration_selector]}
           value={confirmed}

@@ -1,6 +1,7 @@
 -- Purpose: a call has one entry that says how it was decided, although Envoy asks another process again when one dies that has
 --   refused it, and although a call that was cut may have ended by itself a moment before.
--- Two hashes of each organization, so that none can hide entries of another, take turns by the minute: request id → 1. `minute` says which; `cut_ms`: when an entry of a call that was cut came last.
+-- Two hashes of each organization, so that none can hide entries of another, take turns by the minute: request id → 1. `minute`
+--   says which; `cut_ms`: when an entry of a call that was cut came last.
 
 local CALLS_MAX = 200000
 local KEPT_S = 180

@@ -1,0 +1,23 @@
+/**
+ * Does the work at each interval, one run at a time. Does not keep the process alive.
+ * @returns a function that ends it, and resolves when a run in progress has ended
+ */
+export function repeatWork(
+  interval_ms: number,
+  work: () => Promise<void>,
+  failed: (error: unknown) => void,
+): () => Promise<void> {
+  let running: Promise<void> | null = null
+  const timer = setInterval(() => {
+    running ??= work()
+      .catch(failed)
+      .finally(() => {
+        running = null
+      })
+  }, interval_ms)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}
