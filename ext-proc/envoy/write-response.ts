@@ -26,7 +26,7 @@ export interface PassChanges extends HeaderChanges {
 }
 
 /** Numbers of Envoy's BodySendMode. */
-export const BODY_MODE = { none: 0, streamed: 1, buffered: 2 } as const
+export const BODY_MODE = { none: 0, streamed: 1, buffered: 2, buffered_partial: 3 } as const
 /** Of its HeaderSendMode, for headers and trailers. */
 const SEND = 1
 

@@ -91,6 +91,11 @@ class Inspector implements ResponseInspector {
   #released = 0
   /** Only the beginning of the response is scanned, as it passes. */
   #skips = false
+  /**
+   * The body is of unknown length, so Envoy sends what it has once its buffer is full. Asked for the whole body, it would wait
+   * without an end if its buffer was full before that.
+   */
+  #mayBeCutShort = false
   /** Bytes of the response that came. */
   #received = 0
   #waiting: Buffer = Buffer.alloc(0)
@@ -146,7 +151,10 @@ class Inspector implements ResponseInspector {
         this.#skips = true
       } else if (length !== null) return { kind: 'deny', denial: tooLarge(limit_bytes) }
     }
-    if (this.#reading === 'whole') return { ...judged, body: 'whole' }
+    if (this.#reading === 'whole') {
+      this.#mayBeCutShort = length === null && headerOf(headers, 'trailer') === null
+      return { ...judged, body: this.#mayBeCutShort ? 'whole_or_beginning' : 'whole' }
+    }
     const opened = this.#reading === 'bytes' ? !this.#filters : this.#openEvents()
     if (!opened) return { kind: 'deny', denial: this.#unreadable() }
     if (this.#scans) this.#scanner = this.#openScanner(this.#reading)
@@ -200,7 +208,7 @@ class Inspector implements ResponseInspector {
   }
 
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict> {
-    return this.#reading === 'whole' ? this.#whole(bytes) : this.#streamed(bytes, end)
+    return this.#reading === 'whole' ? this.#whole(bytes, end) : this.#streamed(bytes, end)
   }
 
   trailers(trailers: readonly Header[]): TrailersVerdict | Promise<TrailersVerdict> {
@@ -238,12 +246,14 @@ class Inspector implements ResponseInspector {
     return this.#order.settings.over_limit === 'pass_unscanned' && !this.#filters
   }
 
-  async #whole(body: Buffer): Promise<BodyVerdict> {
+  async #whole(body: Buffer, end: boolean): Promise<BodyVerdict> {
     if (body.length === 0) return UNCHANGED
     const { settings, pool, owner } = this.#order
     const limit_bytes = this.#limit_bytes
     if (body.length > limit_bytes)
       return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
+    // Envoy's buffer is smaller than our limit, or trailers follow that were not announced: the rest would pass unseen.
+    if (this.#mayBeCutShort && !end) return { kind: 'deny', denial: UNREADABLE, before: null }
     if (this.#scans) {
       const input = {
         body,

@@ -19,6 +19,7 @@ export interface ResponseIo {
 
 const LOOK = {
   whole: BODY_MODE.buffered,
+  whole_or_beginning: BODY_MODE.buffered_partial,
   chunks: BODY_MODE.streamed,
 } as const
 

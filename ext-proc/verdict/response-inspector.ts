@@ -7,8 +7,11 @@ export type HeadersVerdict =
       readonly kind: 'pass'
       /** The headers to send; the same list if nothing changes. */
       readonly headers: readonly Header[]
-      /** `whole`: buffered until complete; `chunks`: each chunk waits for the processor. */
-      readonly body: 'unseen' | 'whole' | 'chunks'
+      /**
+       * `whole`: buffered until complete; `whole_or_beginning`: until complete or over Envoy's limit; `chunks`: each chunk waits
+       * for the processor.
+       */
+      readonly body: 'unseen' | 'whole' | 'whole_or_beginning' | 'chunks'
     }
   | { readonly kind: 'deny'; readonly denial: Denial }
 

@@ -36,6 +36,14 @@ const firstLine: { resolve: () => void; readonly promise: Promise<void> } = (() 
   })
   return { resolve, promise }
 })()
+/** They answer nothing until then: what the API sends meanwhile waits in Envoy. */
+async function stopProcessorsFor(ms: number): Promise<void> {
+  const pids = await stack.pids('ext-proc')
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  setTimeout(() => {
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+  }, ms)
+}
 const event = (text: string): string => `data: ${JSON.stringify({ delta: text })}\n\n`
 
 let exports = 0
@@ -91,6 +99,7 @@ const upstream = await startUpstream(async (request, response) => {
       response.setHeader('content-type', 'application/json')
       if (url.searchParams.get('chunked') !== 'yes') response.setHeader('content-length', length)
       exports += 1
+      if (url.searchParams.get('late') === 'yes') await stopProcessorsFor(300)
       response.write(head)
       response.write(rows)
       response.end('"}')
@@ -210,6 +219,15 @@ test('a response over the limit is refused for good, since the API was called, o
     assert.ok(attack === null || attack.status === 403, String(attack?.status))
     const blocked = await get('json?attack=yes', passing).catch(() => null)
     assert.ok(blocked === null || blocked.status === 403)
+  }
+})
+
+test('a response over the limit that is there before its headers are judged is refused at once', async () => {
+  for (const chunked of ['no', 'yes']) {
+    const began_ms = performance.now()
+    const answer = await get(`export?mib=9&late=yes&chunked=${chunked}`)
+    assert.equal(answer.header('x-agw-reason'), 'response_too_large')
+    assert.ok(performance.now() - began_ms < 15_000, 'before the stream is idle')
   }
 })
 

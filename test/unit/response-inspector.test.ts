@@ -114,7 +114,7 @@ test('a response is looked at only where something may be found in it', () => {
     const { inspector } = anInspector(looks)
     assert.deepEqual([inspector.sees_every_response, inspector.may_read_body], [sees, reads])
     const verdict = judged(inspector, response(JSON_TYPE))
-    assert.equal(verdict.kind === 'pass' && verdict.body, reads ? 'whole' : 'unseen')
+    assert.equal(verdict.kind === 'pass' && verdict.body, reads ? 'whole_or_beginning' : 'unseen')
   }
 })
 
@@ -213,18 +213,20 @@ const READINGS: readonly (readonly [
   looks: Looks,
   body: string,
 ])[] = [
-  [JSON_TYPE, { scans: true }, 'whole'],
-  [{ 'content-type': 'text/plain' }, { scans: true }, 'whole'],
+  [JSON_TYPE, { scans: true }, 'whole_or_beginning'],
+  [{ ...JSON_TYPE, 'content-length': '9' }, { scans: true }, 'whole'],
+  [{ ...JSON_TYPE, trailer: 'x-sum' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'text/plain' }, { scans: true }, 'whole_or_beginning'],
   [{}, { scans: true }, 'chunks'],
   [{ 'content-type': 'image/png' }, { scans: true }, 'chunks'],
   [{ 'content-type': 'image/png', 'content-length': '65536' }, { scans: true }, 'whole'],
   [{ 'content-type': 'image/png', 'content-length': '65537' }, { scans: true }, 'chunks'],
-  [{ 'content-type': 'image/png; charset=x' }, { scans: true }, 'whole'],
-  [{ 'content-type': 'image/png, text/plain' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'image/png; charset=x' }, { scans: true }, 'whole_or_beginning'],
+  [{ 'content-type': 'image/png, text/plain' }, { scans: true }, 'whole_or_beginning'],
   [{ 'content-type': 'multipart/x-mixed-replace' }, { scans: true }, 'chunks'],
   [EVENTS, { scans: true }, 'chunks'],
   [{ ...EVENTS, 'content-encoding': 'gzip' }, { scans: true }, 'chunks'],
-  [{ 'content-type': 'image/png' }, { lists_tools: true }, 'whole'],
+  [{ 'content-type': 'image/png' }, { lists_tools: true }, 'whole_or_beginning'],
   [EVENTS, { lists_tools: true }, 'chunks'],
   [{ ...EVENTS, 'content-encoding': 'gzip' }, { lists_tools: true }, 'chunks'],
   [{ ...EVENTS, 'content-encoding': 'zstd' }, { lists_tools: true }, 'refused'],
@@ -247,8 +249,8 @@ const READINGS: readonly (readonly [
   [{ 'content-type': 'application/json-seq' }, { scans: true }, 'chunks'],
   [{ 'content-type': 'application/stream+json' }, { scans: true }, 'chunks'],
   [{ 'content-type': 'application/x-json-stream' }, { scans: true }, 'chunks'],
-  [{ 'content-type': 'application/x-ndjson' }, { lists_tools: true }, 'whole'],
-  [{ 'content-type': 'application/problem+json' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'application/x-ndjson' }, { lists_tools: true }, 'whole_or_beginning'],
+  [{ 'content-type': 'application/problem+json' }, { scans: true }, 'whole_or_beginning'],
   [{ ...EVENTS, 'content-encoding': 'identity' }, { lists_tools: true }, 'chunks'],
   [{ 'content-type': 'multipart/x-mixed-replace' }, { lists_tools: true }, 'refused'],
 ]
@@ -446,6 +448,19 @@ test('with pass_unscanned only the beginning of a longer response is scanned, wh
   const bad = anInspector(looks)
   judged(bad.inspector, response(JSON_TYPE))
   assert.match(describe(await bad.inspector.body(Buffer.from('bad'), true)), /^refused: a_pattern/)
+})
+
+test('what Envoy sends before the end, within the limit, is refused: the rest would pass unseen', async () => {
+  for (const [headers, end, outcome] of [
+    [{}, true, /^unchanged$/],
+    [{}, false, /^refused: unreadable_response/],
+    // Trailers were announced, so Envoy was asked for the whole body.
+    [{ trailer: 'x-sum' }, false, /^unchanged$/],
+  ] as const) {
+    const { inspector } = anInspector({ scans: true })
+    judged(inspector, response({ ...JSON_TYPE, ...headers }))
+    assert.match(describe(await inspector.body(Buffer.from('good'), end)), outcome)
+  }
 })
 
 /** A stream of events, chunk by chunk, and what goes out. */

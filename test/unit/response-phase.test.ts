@@ -67,6 +67,7 @@ test('headers that do not change go on untouched, and say how the body is looked
     ['unseen', null],
     ['chunks', 1],
     ['whole', 2],
+    ['whole_or_beginning', 3],
   ] as const) {
     const { phase, envoy } = aResponse({ headers: { body } })
     void phase.headers(HEADERS)
