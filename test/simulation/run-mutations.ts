@@ -19,7 +19,9 @@ const chosen = MUTATIONS.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 )
 const copy = copyOfPackage()
-checkFit(copy, chosen, 'test/simulation/mutations.ts')
+const editsOf = ({ name, also, ...edit }: Mutation) =>
+  (also === undefined ? [edit] : [edit, also]).map((one) => ({ name, ...one }))
+checkFit(copy, chosen.flatMap(editsOf), 'test/simulation/mutations.ts')
 let missed = 0
 for (const [i, mutation] of chosen.entries()) {
   const found = tryMutation(mutation)
@@ -29,16 +31,26 @@ for (const [i, mutation] of chosen.entries()) {
 process.stdout.write(`${chosen.length - missed} of ${chosen.length} edits were found.\n`)
 if (missed > 0) process.exitCode = 1
 
-function tryMutation({ file, find, replace }: Mutation): string {
-  const source = readFileSync(join(copy, file), 'utf8').replace(find, () => replace)
-  const isLua = file.endsWith('.lua')
-  const place = isLua ? join(copy, file) : join(copy, 'dist', file.replace(/\.ts$/, '.js'))
-  const before = readFileSync(place, 'utf8')
-  writeFileSync(place, isLua ? source : compile(source))
+function tryMutation(mutation: Mutation): string {
+  const sources = new Map<string, string>()
+  for (const { file, find, replace } of editsOf(mutation)) {
+    const source = sources.get(file) ?? readFileSync(join(copy, file), 'utf8')
+    sources.set(
+      file,
+      source.replace(find, () => replace),
+    )
+  }
+  const before = [...sources].map(([file, source]) => {
+    const isLua = file.endsWith('.lua')
+    const place = isLua ? join(copy, file) : join(copy, 'dist', file.replace(/\.ts$/, '.js'))
+    const text = readFileSync(place, 'utf8')
+    writeFileSync(place, isLua ? source : compile(source))
+    return [place, text] as const
+  })
   const run = join(copy, 'dist', 'test', 'simulation', 'run.js')
   const args = [run, '--minutes', values.minutes, '--failures', '1']
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  writeFileSync(place, before)
+  for (const [place, text] of before) writeFileSync(place, text)
   const [first = ''] = stdout.split('\n')
   if (/^(the kept seed|seed)/.test(first)) return stdout.trim().split('\n').slice(0, 2).join(';')
   return stderr === '' ? 'NOT FOUND' : `does not run: ${stderr.slice(0, 500)}`

@@ -16,7 +16,7 @@ import { killAgent, type KillReceipt } from '../../core/kill/kill-agent.ts'
 import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
 import { CHANNELS } from '../../core/redis/redis-keys.ts'
 import { ORG, ring } from './deployment.ts'
-import { Link } from './network.ts'
+import { type Links, linksOf } from './network.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { SimStore } from './sim-store.ts'
@@ -41,7 +41,7 @@ export interface Edit {
 /** One admin process, made of the product's parts as `admin/start-admin.ts` makes it, without HTTP. */
 export class SimAdmin {
   readonly process: SimProcess
-  readonly link: Link
+  readonly links: Links
   readonly #store: SimStore
   readonly #lease_ms: number
   readonly #log: (message: string, data: object) => void
@@ -58,7 +58,7 @@ export class SimAdmin {
     attempt: (event_id: string, body: Buffer) => Promise<AttemptOutcome>,
   ) {
     this.process = process
-    this.link = new Link(process)
+    this.links = linksOf(process)
     this.#store = store
     this.#lease_ms = lease_ms
     this.#log = log
@@ -78,7 +78,7 @@ export class SimAdmin {
   async #open(): Promise<void> {
     const name = `${this.process.name}-${this.#starts}`
     const client = (role: 'commands' | 'queue' | 'subscription') =>
-      new SimClient(this.#store, this.link, role).client
+      new SimClient(this.#store, this.links[role], role).client
     const redis = client('commands')
     const subscription = client('subscription')
     const say = (data: object, message: string): void => this.#log(message, data)
