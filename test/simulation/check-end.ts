@@ -1,3 +1,4 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { agentId, ORG } from './deployment.ts'
@@ -7,6 +8,10 @@ import { Violation } from './world.ts'
 /** Longer than an event waits for completion, and its attempts after that. */
 const COMPLETED_STEPS = 16
 const COMPLETED_STEP_MS = 500
+
+/** A host's clock may differ by a second without a correction; an entry may have waited for the store. */
+const EARLY_MAX_MS = 1_200
+const LATE_MAX_MS = 15_000
 
 /** For the last calls. */
 const LAST_CALLS_MS = 700
@@ -99,8 +104,10 @@ function eventsAreDelivered({ attempts, oracle }: Simulation): void {
   }
 }
 
-function logIsWhole({ oracle }: Simulation): void {
+function logIsWhole(simulation: Simulation): void {
+  const { oracle } = simulation
   const entries = oracle.entries()
+  timesAreOfStore(simulation)
   const ids = entries.map(({ id }) => id)
   if (new Set(ids).size !== ids.length) throw new Violation('log: an entry is there twice', '')
   const killed = entries.filter(({ event }) => event === 'agent_killed')
@@ -115,5 +122,19 @@ function logIsWhole({ oracle }: Simulation): void {
     const found = entries.filter(({ request_id }) => request_id === call.request_id)
     if (found.length !== 1)
       throw new Violation('log: not one entry of a refusal', `${call.request_id}: ${found.length}`)
+  }
+}
+
+/** Whatever the clock of a host says; entries may wait for the store to be written. */
+function timesAreOfStore({ oracle, plan, store }: Simulation): void {
+  const isStepped = plan.steps.some((step) => step.kind === 'clock' && step.process === -1)
+  if (isStepped || oracle.failovers > 0) return
+  const rows = store.model.run('XRANGE', [REDIS_KEYS.activity(ORG), '-', '+'])
+  for (const [place, [kind, text = '']] of rows as [string, string[]][]) {
+    if (kind !== 'e') continue
+    const { timestamp, event, edge_id } = JSON.parse(text) as ActivityEntry
+    const late_ms = Number.parseInt(place, 10) - Date.parse(timestamp)
+    if (late_ms < -EARLY_MAX_MS || late_ms > LATE_MAX_MS)
+      throw new Violation('log: an entry has another time', `${event} of ${edge_id}: ${late_ms} ms`)
   }
 }

@@ -14,6 +14,8 @@ import { Violation, type World } from './world.ts'
 const SLACK_MS = 60
 /** As in `ext-proc/record/activity-recorder.ts`: further ones of a kind are counted. */
 const RECORDED_MAX = 120
+/** For a kill to reach the edges: it also cuts what is refused for it already. */
+const CUT_MS = 1_000
 /** Until the first beacon, an edge does not serve. */
 const STARTED_MS = 600
 /** For drifting clocks alone. */
@@ -313,7 +315,9 @@ export class Oracle {
   #refused(call: SimCall, agent_id: string): void {
     const what = `${call.edge.process.name}, ${agent_id}, ${call.request_id}`
     // The entry of a call that a kill cuts follows it.
-    const isCut = call.reason === 'agw_agent_killed' && !call.is_known_killed
+    const truth = this.truth(agent_id)
+    const isRecent = this.#world.now_ms < truth.since_ms + CUT_MS
+    const isCut = call.reason === 'agw_agent_killed' && (isRecent || !call.is_known_killed)
     const isKept = this.#failedOver_ms < call.arrived_ms
     if (!isCut && isKept && !this.#isLogged(call.request_id, 20)) {
       const waiting = call.edge.recorder?.metrics.agw_activity_waiting_entries ?? 0

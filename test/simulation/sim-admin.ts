@@ -1,3 +1,4 @@
+import { keepSchedules } from '../../admin/activity/keep-schedules.ts'
 import { carryOut } from '../../admin/changes/carry-out.ts'
 import { KeptAnswers, requestIdentity } from '../../admin/changes/kept-answers.ts'
 import { watchLostChanges } from '../../admin/changes/watch-lost-changes.ts'
@@ -11,6 +12,7 @@ import { DeliveryWorker } from '../../admin/webhooks/delivery-worker.ts'
 import { OutboxRelay } from '../../admin/webhooks/outbox-relay.ts'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
+import { followStore } from '../../core/control/store-clock.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { killAgent, type KillReceipt } from '../../core/kill/kill-agent.ts'
 import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
@@ -30,6 +32,9 @@ const ACTOR = {
 } as const
 /** The waits before the attempts of a delivery. */
 const DELAYS_MS = [0, 100, 300, 600]
+
+/** As the activity worker does with each turn. */
+const SCHEDULES_INTERVAL_MS = 1_000
 
 /** A change that an operator requests. */
 export interface Edit {
@@ -86,11 +91,16 @@ export class SimAdmin {
     const lease_ms = this.#lease_ms
     const nowMs = (): number => performance.now()
     const now = (): Date => new Date()
-    const acknowledgements = new Acknowledgements(redis, nowMs)
+    const clock = followStore(redis)
+      const acknowledgements = new Acknowledgements(redis, nowMs)
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
     startBeacon(redis, name, lease_ms)
     startKillSweeper({ redis, subscription, lease_ms, log })
+    setInterval(
+      () => keepSchedules({ redis, log }).catch((error: unknown) => say({ error }, 'schedules')),
+      SCHEDULES_INTERVAL_MS,
+    )
     const recentChanges = new RecentChanges(nowMs)
     watchLostChanges({ redis, recentChanges, lease_ms, log, now })
     const queue = new DeliveryQueue(redis, DELAYS_MS, { lease_ms: 1500 })
@@ -114,7 +124,9 @@ export class SimAdmin {
       recentChanges,
       log,
       nowMs,
-      now,
+      // As `admin/kill/kill-routes.ts` makes it of the clock.
+      now: () => new Date(clock.now().ms),
+      clock,
     } as unknown as AdminContext
   }
 

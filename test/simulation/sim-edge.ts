@@ -99,7 +99,7 @@ export class SimEdge {
     const uses = new AgentUses(commands, Date.now)
     const fleet = await joinFleet({ settings, connections, uses, log })
     const { inFlight, killBoard, policy, lease, stall } = fleet
-    const now = (): Date => new Date()
+    const now = (): Date => new Date(fleet.clock.now().ms)
     const lease_ms = this.#lease_ms
     const autoKill = makeAutoKiller({
       redis: kills,
@@ -147,7 +147,7 @@ export class SimEdge {
       reviews: fleet.reviews,
       watchOf: () => ({ begin: () => null }),
       whyUnavailable: () => null,
-      begin: (headers) => beginRecord(headers, name, nowMs),
+      begin: (headers) => beginRecord(headers, name, nowMs, 0, fleet.clock.now()),
       afterPause: () => afterPause(fleet),
       decide: (headers, io, record) => decideCall(services, headers, io, record),
     }
