@@ -1,5 +1,6 @@
-import { ROLES, type Role } from './network.ts'
+import type { Role } from './network.ts'
 import { Random } from './random.ts'
+import { drawScenario, type Size, SOME_ROLES } from './scenarios.ts'
 
 /** What is done to the simulated deployment at a moment. Processes and agents are named by their numbers. */
 export type Step = { readonly at_ms: number } /** Some calls, one after the other. */ & (
@@ -99,6 +100,16 @@ const DRIFT_MAX = 0.001
 /** When most things happen that happen together. */
 const MOMENTS_MAX = 5
 const MOMENT_MS = 12
+const SCENARIO_EXTRAS_MAX = 4
+
+/** When a step is over, calls aside. */
+const endOf = (step: Step): number => {
+  if (step.kind === 'calls') return step.at_ms + step.count * step.every_ms
+  if (step.kind === 'failover') return step.at_ms + step.lost_ms + step.down_ms
+  return (
+    step.at_ms + ('lasts_ms' in step ? step.lasts_ms : 'down_ms' in step ? 2 * step.down_ms : 0)
+  )
+}
 
 /** A plan that follows from a number. `keep`: without all steps but these, as a shrunk plan is. */
 export function planOfSeed(seed: number, keep: readonly number[] | null = null): Plan {
@@ -107,37 +118,39 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
   const admins = random.pick([1, 2, 2])
   const agents = random.pick([1, 1, 2, 3])
   const lease_ms = random.pick(LEASES_MS)
-  const calm_ms = random.pick([1500, 2500, 4000])
   const drifts = Array.from({ length: edges + admins + 1 }, () =>
     random.between(-DRIFT_MAX, DRIFT_MAX),
   )
+  const size = { random, edges, admins, agents, lease_ms }
+  const scenario = random.chance(0.6) ? drawScenario(size, random.between(300, 900)) : []
+  const last_ms = Math.max(0, ...scenario.map(endOf))
+  const calm_ms = Math.max(last_ms, random.pick(scenario.length > 0 ? [0] : [1500, 2500, 4000]))
   const moments_ms = Array.from({ length: random.whole(1, MOMENTS_MAX) }, () =>
     random.between(250, calm_ms),
   )
-  const together = random.pick([0, 0.5, 0.9])
-  const size = { random, edges, admins, agents, lease_ms, calm_ms, moments_ms, together }
+  const drawn = { ...size, calm_ms, moments_ms, together: random.pick([0, 0.5, 0.9]) }
   // Each seed has a few kinds of faults and of work: with all at once, nothing but refusals would happen.
   const faults = FAULTS.filter(() => random.chance(0.3))
   const work = WORK.filter(() => random.chance(0.7))
+  // A scenario is disturbed by little else.
+  const most = scenario.length > 0 ? SCENARIO_EXTRAS_MAX : 20
+  const count = (kinds: readonly unknown[], max: number): number =>
+    kinds.length === 0 ? 0 : random.whole(0, max)
   const steps = [
-    ...Array.from({ length: random.whole(2, 7) }, () => aStep(size, 'calls')),
-    ...Array.from({ length: work.length === 0 ? 0 : random.whole(3, 20) }, () =>
-      aStep(size, random.pick(work)),
+    ...scenario,
+    ...Array.from({ length: scenario.length > 0 ? 1 : random.whole(2, 7) }, () =>
+      aStep(drawn, 'calls'),
     ),
-    ...Array.from({ length: faults.length === 0 ? 0 : random.whole(1, 8) }, () =>
-      aStep(size, random.pick(faults)),
+    ...Array.from({ length: count(work, most) }, () => aStep(drawn, random.pick(work))),
+    ...Array.from({ length: count(faults, scenario.length > 0 ? 2 : 8) }, () =>
+      aStep(drawn, random.pick(faults)),
     ),
   ].sort((a, b) => a.at_ms - b.at_ms)
   const kept = keep === null ? steps : keep.flatMap((i) => steps[i] ?? [])
   return { seed, edges, admins, agents, lease_ms, calm_ms, drifts, steps: kept }
 }
 
-interface Size {
-  readonly random: Random
-  readonly edges: number
-  readonly admins: number
-  readonly agents: number
-  readonly lease_ms: number
+interface Drawn extends Size {
   readonly calm_ms: number
   readonly moments_ms: readonly number[]
   /** How likely it is that something happens at one of the moments. */
@@ -160,17 +173,8 @@ const WORK: readonly Step['kind'][] = [
   'revoke',
 ]
 
-/** All connections of a process, or those of one kind. */
-const SOME_ROLES: readonly (readonly Role[])[] = [
-  ROLES,
-  ROLES,
-  ['commands'],
-  ['subscription'],
-  ['urgent'],
-]
-
 function aStep(
-  { random, edges, admins, agents, lease_ms, calm_ms, moments_ms, together }: Size,
+  { random, edges, admins, agents, lease_ms, calm_ms, moments_ms, together }: Drawn,
   kind: Step['kind'],
 ): Step {
   const at_ms =
