@@ -17,6 +17,8 @@ export class Link {
   lost = 0
   doubled = 0
   delayed = 0
+  /** The store answers each command with an error. */
+  fails = false
   /** Since when it is held in a way or both; null: it is not. */
   held_since_ms: number | null = null
   readonly #held = { up: false, down: false }
@@ -41,7 +43,13 @@ export class Link {
 
   /** As it is without faults. */
   calm(): void {
-    Object.assign(this, { lost: 0, doubled: 0, delayed: 0, latency_ms: NORMAL_MS })
+    Object.assign(this, {
+      lost: 0,
+      doubled: 0,
+      delayed: 0,
+      fails: false,
+      latency_ms: NORMAL_MS,
+    })
     this.release()
   }
 

@@ -294,6 +294,8 @@ export class Oracle {
     )
     if (acknowledged && (this.#reactivated.get(agent_id) ?? 0) < acknowledged.revision)
       throw new Violation('kill: passed after the acknowledgement', what)
+    if (call.edge.fleet?.killBoard.killedAt(ORG, agent_id) != null)
+      throw new Violation('kill: passed though the edge knows it', what)
     if (truth.status === 'killed') {
       if (truth.complete_ms !== null) throw new Violation('kill: passed after complete', what)
       if (now_ms > truth.since_ms + this.#lease_ms + LEASE_MARGIN_MS + SLACK_MS)

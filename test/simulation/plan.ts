@@ -44,6 +44,12 @@ export type Step = { readonly at_ms: number } /** Some calls, one after the othe
       readonly to_ms: number
       readonly lasts_ms: number
     }
+  | {
+      readonly kind: 'errors'
+      readonly process: number
+      readonly roles: readonly Role[]
+      readonly lasts_ms: number
+    }
   /** Of a process; -1 is the store. */
   | { readonly kind: 'pause'; readonly process: number; readonly lasts_ms: number }
   /** Ends after so many more steps of it, and starts again. */
@@ -70,6 +76,7 @@ const FAULTS = [
   'cut off',
   'messages',
   'slow',
+  'errors',
   'pause',
   'crash',
   'failover',
@@ -237,6 +244,8 @@ function aStep(
         to_ms: random.pick([20, 120, 400]),
         lasts_ms,
       }
+    case 'errors':
+      return { at_ms, kind, process, roles: random.pick(SOME_ROLES), lasts_ms }
     case 'pause':
       return { at_ms, kind, process: random.chance(0.2) ? -1 : process, lasts_ms }
     case 'crash':

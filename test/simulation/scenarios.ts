@@ -102,20 +102,24 @@ export const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
   function withSlowReads(one) {
     const { edge: process } = one
     const to_ms = one.random.pick([120, 400])
+    const roles: readonly Role[] = one.random.pick([['commands'], ['commands'], ['urgent']])
+    const [first_ms, then_ms] = [one.ms(80, 200), one.ms(500, 600)]
     return [
-      { at_ms: 0, kind: 'slow', process, roles: ['commands'], to_ms, lasts_ms: 1200 },
+      { at_ms: 0, kind: 'slow', process, roles, to_ms, lasts_ms: 1200 },
       one.calls(0, 1000, 5, 20),
-      one.kill(one.ms(0, 500)),
-      one.reactivate(one.ms(0, 500)),
-      one.kill(one.ms(100, 600)),
-      one.change(one.ms(0, 600)),
+      one.kill(0),
+      one.reactivate(first_ms),
+      one.kill(first_ms + one.ms(5, 150)),
+      one.reactivate(then_ms),
+      one.kill(then_ms + one.ms(5, 150)),
       one.change(one.ms(0, 600)),
       one.change(one.ms(0, 600)),
     ]
   },
   function withAFailover(one) {
-    const { random } = one
+    const { random, edge: process } = one
     const lost_ms = random.pick([100, 300, 1000])
+    const roles: readonly Role[] = random.chance(0.5) ? ['subscription'] : []
     const has_replica = random.chance(0.5)
     return [
       one.calls(0, lost_ms, 10, 50),
@@ -124,8 +128,10 @@ export const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
       { at_ms: 100, kind: 'failover', lost_ms, down_ms: one.ms(20, 600), has_replica },
       one.change(100 + one.ms(0, lost_ms)),
       one.kill(100 + one.ms(0, lost_ms)),
+      { at_ms: 100 + lost_ms, kind: 'slow', process, roles, to_ms: 200, lasts_ms: 1_600 },
       one.change(100 + lost_ms + one.ms(600, 900)),
-      one.calls(100 + lost_ms, 1500, 10, 40),
+      one.kill(100 + lost_ms + one.ms(600, 900)),
+      one.calls(100 + lost_ms + 600, 600, 10, 12),
     ]
   },
   function withLostMessages(one) {
@@ -165,19 +171,21 @@ export const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
   },
   function withANewerAdmin(one) {
     const { random, admin, agent, edge: process, lease_ms } = one
-    const roles: readonly Role[] = random.chance(0.7) ? ['commands'] : ['subscription']
+    const roles: readonly Role[] = random.chance(0.8) ? ['commands'] : ROLES
     return [
       { at_ms: 0, kind: 'upgrade', process: one.processOf(admin) },
       one.calls(0, 100, 3 * lease_ms),
-      { at_ms: 110, kind: 'cut off', process, ways: ['up'], roles, lasts_ms: 0.9 * lease_ms },
+      { at_ms: 110, kind: 'errors', process, roles, lasts_ms: 0.9 * lease_ms },
       { at_ms: 110 + one.ms(1, 300), kind: 'kill', admin, agent },
       { at_ms: 110 + one.ms(1, 300), kind: 'rotate', admin },
       one.calls(150, lease_ms, 5, lease_ms / 20),
     ]
   },
   function atOnce(one) {
-    const { random } = one
+    const { random, edge: process } = one
+    const lost = random.pick([0, 0.5])
     return [
+      { at_ms: 45, kind: 'messages', process, lost, doubled: 0, delayed: 0, lasts_ms: 200 },
       one.calls(0, 300, 100, 10),
       ...Array.from({ length: random.whole(2, 5) }, () => one.change(one.ms(50, 54))),
       ...Array.from({ length: random.whole(1, 3) }, () => one.kill(one.ms(100, 103))),

@@ -4,6 +4,8 @@ import { SimProcess, START_MS } from './sim-process.ts'
 import { type Reply, ReplyError, type StoreContent, StoreModel } from './store-model.ts'
 import type { World } from './world.ts'
 
+const LOADING = 'LOADING Redis is loading the dataset in memory'
+
 /** What the store sends on a connection. */
 export interface ConnectionEnd {
   readonly link: Link
@@ -127,6 +129,7 @@ export class SimStore {
       this.#reply(served, 1)
       return
     }
+    if (served.end.link.fails) return this.#reply(served, new ReplyError(LOADING))
     if (name === 'XREAD' && args.includes('BLOCK')) return this.#block(served, args)
     this.#reply(served, this.#run(name, args))
     this.onDone(name)

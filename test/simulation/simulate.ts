@@ -269,6 +269,12 @@ export class Simulation {
           for (const role of step.roles) one.links[role].latency_ms = NORMAL_MS
         })
         return
+      case 'errors':
+        for (const role of step.roles) if (one !== undefined) one.links[role].fails = true
+        world.after(step.lasts_ms, () => {
+          for (const role of step.roles) if (one !== undefined) one.links[role].fails = false
+        })
+        return
       case 'pause': {
         const process = one?.process ?? store.process
         process.pause()
