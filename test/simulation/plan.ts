@@ -104,6 +104,9 @@ export interface Plan {
 const LEASES_MS = [800, 800, 1200, 1800, 3000]
 /** Real clocks differ by some ten millionths; this is what `LEASE_MARGIN_MS` covers many times. */
 const DRIFT_MAX = 0.001
+const STEPS_MS = [-3_600_000, -5000, -300, 300, 5000, 3_600_000]
+/** A step forward of more than a lease makes every heartbeat look old until the next one. */
+const STORE_STEPS_MS = [-3_600_000, -5000, -300, 300]
 /** When most things happen that happen together. */
 const MOMENTS_MAX = 5
 const MOMENT_MS = 12
@@ -258,13 +261,11 @@ function aStep(
         down_ms: random.whole(20, 1200),
         has_replica: random.chance(0.5),
       }
-    case 'clock':
-      return {
-        at_ms,
-        kind,
-        process: random.chance(0.4) ? -1 : process,
-        by_ms: random.pick([-3_600_000, -5000, -300, 300, 5000, 3_600_000]),
-      }
+    case 'clock': {
+      const whose = random.chance(0.4) ? -1 : process
+      const by_ms = random.pick(whose === -1 ? STORE_STEPS_MS : STEPS_MS)
+      return { at_ms, kind, process: whose, by_ms }
+    }
     case 'upgrade':
       return { at_ms, kind, process: edges + admin }
   }
