@@ -92,7 +92,7 @@ export class SimAdmin {
     const nowMs = (): number => performance.now()
     const now = (): Date => new Date()
     const clock = followStore(redis)
-      const acknowledgements = new Acknowledgements(redis, nowMs)
+    const acknowledgements = new Acknowledgements(redis, nowMs)
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
     startBeacon(redis, name, lease_ms)

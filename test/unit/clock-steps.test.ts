@@ -5,7 +5,7 @@ import { makeClockWatch } from '../../admin/edges/make-clock-watch.ts'
 import { findSession, openSession, SESSION_IDLE_MS } from '../../admin/sessions/sessions.ts'
 import { hashKey } from '../../core/api-key.ts'
 import { wrongClocks } from '../../core/control/clock-skews.ts'
-import { StoreClock } from '../../core/control/store-clock.ts'
+import { followStore, type StoreClock } from '../../core/control/store-clock.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
@@ -135,8 +135,7 @@ nodeTest(
       const store_ms = Date.now() + ahead_ms
       const seconds = Math.floor(store_ms / 1000)
       const time = [String(seconds), String((store_ms - seconds * 1000) * 1000)]
-      const clock = new StoreClock({ time: () => Promise.resolve(time) } as never)
-      clock.start()
+      const clock = followStore({ time: () => Promise.resolve(time) } as never)
       await new Promise((resolve) => setImmediate(resolve))
       return clock
     }
