@@ -175,7 +175,9 @@ export class Oracle {
       // Their numbers are given again.
       this.#killOf.clear()
       this.look(true)
-      this.version = { value: this.storedVersion(), at_ms: this.#world.now_ms }
+      // A change that is not answered yet promises nothing.
+      const value = Math.min(this.storedVersion(), Number(this.version.value))
+      this.version = { value, at_ms: this.#world.now_ms }
       this.#rotated.clear()
       this.scopes.clear()
       this.revoked.clear()

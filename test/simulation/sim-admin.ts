@@ -97,10 +97,10 @@ export class SimAdmin {
     await subscription.subscribe(CHANNELS.acknowledgements)
     startBeacon(redis, name, lease_ms)
     startKillSweeper({ redis, subscription, lease_ms, log })
-    setInterval(
-      () => keepSchedules({ redis, log }).catch((error: unknown) => say({ error }, 'schedules')),
-      SCHEDULES_INTERVAL_MS,
-    )
+    const keep = (): void =>
+      void keepSchedules({ redis, log }).catch((error: unknown) => say({ error }, 'schedules'))
+    keep()
+    setInterval(keep, SCHEDULES_INTERVAL_MS)
     const recentChanges = new RecentChanges(nowMs)
     watchLostChanges({ redis, recentChanges, lease_ms, log, now })
     const queue = new DeliveryQueue(redis, DELAYS_MS, { lease_ms: 1500 })
