@@ -76,11 +76,17 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (known !== undefined && known.revision >= revision)',
     replace: 'if (known !== undefined && known.revision === revision)',
   },
+  // Each call after a kill reads its agent again, and learns of the kill.
   {
-    name: 'a read that began before a kill lifts it',
+    name: 'a read that began before a kill lifts it, and a kill drops nothing',
     file: BOARD,
     find: 'if (since < known.received) return\n    const { before }',
     replace: 'const { before }',
+    also: {
+      file: 'ext-proc/kill/enforce-kill.ts',
+      find: 'policy.drop(target)',
+      replace: 'if (target.what !== "kill") policy.drop(target)',
+    },
   },
   {
     name: 'a state that the store has lost is not restored',
@@ -108,8 +114,8 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'if (killed_at === "") return deny',
     also: {
       file: 'ext-proc/kill/calls-in-flight.ts',
-      find: 'const isCut = call.cut(why)',
-      replace: 'const isCut = call.passed_ms !== null && call.cut(why)',
+      find: 'if (!call.cut(why) ||',
+      replace: 'if (call.passed_ms === null || !call.cut(why) ||',
     },
   },
   // The first look refuses whatever comes later; the last one what was begun before, which the end of the lease cuts as well.
@@ -129,6 +135,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'ext-proc/policy/fill-cache.ts',
     find: 'this.#bytes -= this.#entries.get(key)?.bytes ?? 0',
     replace: 'if (this.#entries.get(key)?.value === undefined) return',
+    // One that failed is gone all the same.
+    also: {
+      file: 'ext-proc/policy/fill-cache.ts',
+      find: 'if (this.#entries.get(key) === entry) this.drop(key)',
+      replace: 'if (this.#entries.get(key) === entry) this.#entries.delete(key)',
+    },
   },
   // A kill whose message an edge has missed awaits its acknowledgement, so its agent is read in any case.
   {

@@ -104,6 +104,12 @@ export const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
     const to_ms = one.random.pick([120, 400])
     const roles: readonly Role[] = one.random.pick([['commands'], ['commands'], ['urgent']])
     const [first_ms, then_ms] = [one.ms(80, 200), one.ms(500, 600)]
+    if (one.random.chance(0.5))
+      return [
+        { at_ms: 0, kind: 'slow', process, roles, to_ms, lasts_ms: 1200 },
+        one.calls(0, 1200, 5, 20),
+        ...Array.from({ length: 6 }, () => one.change(one.ms(0, 900))),
+      ]
     return [
       { at_ms: 0, kind: 'slow', process, roles, to_ms, lasts_ms: 1200 },
       one.calls(0, 1000, 5, 20),
