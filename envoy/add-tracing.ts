@@ -21,10 +21,11 @@ export function addTracing(bootstrap: ConfigPart, sample: number): ConfigPart {
         ...listener,
         filter_chains: listAt(listener, 'filter_chains').map((chain) => ({
           ...chain,
-          filters: listAt(chain, 'filters').map((filter) => ({
-            ...filter,
-            typed_config: traced(partAt(filter, 'typed_config'), sample),
-          })),
+          filters: listAt(chain, 'filters').map((filter) =>
+            filter['name'] === 'http'
+              ? { ...filter, typed_config: traced(partAt(filter, 'typed_config'), sample) }
+              : filter,
+          ),
         })),
       })),
     },
