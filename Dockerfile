@@ -11,7 +11,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # A mirror of the prebuilt files of re2, for networks that cannot reach GitHub.
 ARG RE2_DOWNLOAD_MIRROR
-RUN npm ci --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && CXXFLAGS=-g0 npm rebuild re2
 COPY tsconfig.json LICENSE ./
 COPY core ./core
 COPY ext-proc ./ext-proc
@@ -20,7 +20,7 @@ COPY envoy ./envoy
 COPY proto ./proto
 COPY cli ./cli
 # Only what the programs read. Everybody may read it, whatever the permissions of the sources were.
-RUN node cli/prepare.mjs build && mkdir /image && cp -r --parents -t /image \
+RUN node cli/prepare.mjs && mkdir /image && cp -r --parents -t /image \
     package.json LICENSE \
     admin/openapi/docs.html admin/openapi/docs.css admin/openapi/docs.js \
     core/lua core/scanner/model/weights.bin proto envoy/bootstrap.yaml dist/envoy/bootstrap.json \

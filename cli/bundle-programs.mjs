@@ -1,5 +1,5 @@
-// Puts each program and all modules that it loads into one file, which replaces what the compiler wrote for the first of
-// them: Node starts a file in a third of the CPU time that it needs for hundreds of modules. Without packages at its top,
+// Puts each program and all modules that it loads into one file, which replaces what the compiler may have written for the
+// first of them: Node starts a file in a third of the CPU time that it needs for hundreds of modules. Without packages at its top,
 // since prepare.mjs imports it before any is installed.
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -88,10 +88,11 @@ export async function bundleConsole(root) {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
-      main: 'dist/admin/dashboard/main.js',
+      main: 'admin/dashboard/main.tsx',
       style: 'admin/dashboard/style.css',
     },
     outdir: CONSOLE,
+    tsconfig: 'admin/dashboard/tsconfig.json',
     entryNames: '[name]-[hash]',
     bundle: true,
     minify: true,
@@ -106,7 +107,7 @@ export async function bundleConsole(root) {
   let page = readFileSync(join(source, 'index.html'), 'utf8')
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint === undefined) continue
-    const plain = `"/dashboard/${basename(entryPoint)}"`
+    const plain = `"/dashboard/${basename(entryPoint).replace(/\.tsx$/, '.js')}"`
     if (!page.includes(plain)) throw new Error(`index.html does not name ${plain}`)
     page = page.replaceAll(plain, `"/dashboard/${basename(path)}"`)
   }
@@ -131,4 +132,10 @@ export async function writeBootstrapData(root) {
     join(folder, 'bootstrap.json'),
     JSON.stringify(parse(source, { maxAliasCount: -1 })),
   )
+}
+
+/** Its process would run on for a while. */
+export async function endBundler() {
+  const { stop } = await import('esbuild')
+  await stop()
 }

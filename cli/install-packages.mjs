@@ -12,23 +12,32 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /**
  * Does what is missing.
  * @param parts.isPackage whether npm has installed this as a package, with what it depends on
+ * @param parts.all also the packages for tests, checks and benches
  * @param parts.execPath of Node, beside which its headers may be
  * @throws one sentence for the operator
  */
 export async function installPackages(
   root,
   say,
-  { progress_ms = PROGRESS_MS, execPath = process.execPath, isPackage = false } = {},
+  { progress_ms = PROGRESS_MS, execPath = process.execPath, isPackage = false, all = false } = {},
 ) {
-  const wanted = isPackage ? [] : requiredPackages(root)
+  const wanted = isPackage ? [] : requiredPackages(root, all)
   if (!isInstalled(root, wanted)) {
     say('Installing packages …')
     const progress = () => {
       const present = wanted.filter(([path]) => existsSync(join(root, path, 'package.json')))
       say(`Installing packages … ${present.length} of ${wanted.length}`)
     }
-    // Scripts of packages run below, one by one, so that the message can say which of them failed.
-    const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund']
+    // Packages that are there are kept, above all re2 as it was compiled. Scripts of packages run below, one by one, so that the
+    // message can say which of them failed.
+    const args = [
+      ...(existsSync(join(root, 'node_modules')) ? ['install', '--no-save'] : ['ci']),
+      // Where somebody develops they stay.
+      all || existsSync(join(root, 'node_modules', 'typescript')) ? '--include=dev' : '--omit=dev',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+    ]
     const options = { cwd: root, stdio: ['ignore', 2, 2] }
     const { code } = await run('npm', args, options, { progress, progress_ms })
     if (code !== 0) throw new Error('The packages could not be installed.')
@@ -47,7 +56,12 @@ async function buildRe2(root, say, { progress_ms, execPath }) {
   )
   const headers = headersOf(execPath, process.versions.node)
   const given = process.env.npm_config_nodedir ?? headers
-  const env = { ...process.env, ...(given === null ? {} : { npm_config_nodedir: given }) }
+  const env = {
+    ...process.env,
+    // Without symbols for a debugger, which are most of what a compiler writes.
+    CXXFLAGS: `${process.env.CXXFLAGS ?? ''} -g0`.trimStart(),
+    ...(given === null ? {} : { npm_config_nodedir: given }),
+  }
   const began = performance.now()
   const progress = () => say(`Installing re2 … ${Math.round((performance.now() - began) / 1000)} s`)
   const options = { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] }
@@ -100,9 +114,9 @@ export function headersOf(execPath, version) {
 }
 
 /** Path and version of each package that this machine must have. */
-const requiredPackages = (root) =>
+const requiredPackages = (root, all) =>
   Object.entries(readPackages(join(root, 'package-lock.json'))).filter(
-    ([path, { optional }]) => path !== '' && optional !== true,
+    ([path, { optional, dev }]) => path !== '' && optional !== true && (all || dev !== true),
   )
 
 /** Whether node_modules holds what the lockfile says. npm keeps its own account of what it has installed there. */

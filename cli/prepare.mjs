@@ -1,5 +1,6 @@
-// Makes a checkout runnable: the right Node, the packages of the lockfile, and a build of the present sources.
-// Plain JavaScript without packages, since it runs before any is installed.
+// Makes a checkout runnable: the right Node, the packages of the lockfile, and a build of the present sources. To run the
+// gateway needs neither the compiler nor the packages of the tests: `node cli/prepare.mjs`, as `npm start` does. Tests, checks
+// and benches need them: `node cli/prepare.mjs build`. Plain JavaScript without packages, since it runs before any is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -15,44 +16,69 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { bundleConsole, bundlePrograms, NATIVE, writeBootstrapData } from './bundle-programs.mjs'
+import {
+  bundleConsole,
+  bundlePrograms,
+  endBundler,
+  NATIVE,
+  writeBootstrapData,
+} from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
 import { writeThirdParty } from './third-party.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test']
+const PROGRAM_SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli']
+const SOURCES = [...PROGRAM_SOURCES, 'bench', 'test']
 const PROJECTS = ['.', join('admin', 'dashboard')]
 const OUTPUT = /\.(?:js|js\.map|d\.ts)$/
 const NEEDED_NODE = [20, 19]
-const stamp = join(root, 'dist', '.built-from')
+/** What the programs, and what all that the compiler writes was built from. */
+const PROGRAM_STAMP = join(root, 'dist', '.programs-built-from')
+const STAMP = join(root, 'dist', '.built-from')
 
-/** Does what is missing and says so; costs some tens of milliseconds when nothing is. Ends the process on failure. */
-export async function prepare() {
+/**
+ * Does what is missing and says so; costs some tens of milliseconds when nothing is. Ends the process on failure.
+ * @param all also what tests, checks and benches need
+ */
+export async function prepare(all = false) {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor < NEEDED_NODE[1]))
     fail(`Node.js ${NEEDED_NODE.join('.')} or newer is required; this is ${process.versions.node}.`)
 
   // A package that npm has installed has the programs, and no sources to build them from.
   const isPackage = !existsSync(join(root, 'tsconfig.json'))
-  await installPackages(root, say, { isPackage }).catch((error) => fail(error.message))
-  if (isPackage) return
-  if (isBuiltFrom(hashSources())) return
+  await installPackages(root, say, { isPackage, all }).catch((error) => fail(error.message))
+  if (isPackage || isBuilt(all)) return
   await takeLock()
   process.once('exit', releaseLock)
   // The build that was waited for may have been of the same sources.
-  const sources = hashSources()
-  if (!isBuiltFrom(sources)) await build(sources)
+  if (!isBuilt(all)) await build(all)
   process.removeListener('exit', releaseLock)
   releaseLock()
 }
 
-const isBuiltFrom = (sources) => existsSync(stamp) && readFileSync(stamp, 'utf8') === sources
+const isBuilt = (all) => (all ? isOf(STAMP, SOURCES) : isOf(PROGRAM_STAMP, PROGRAM_SOURCES))
+const isOf = (stamp, folders) =>
+  existsSync(stamp) && readFileSync(stamp, 'utf8') === hashSources(folders)
 
-async function build(sources) {
+async function build(all) {
   say('Building …')
+  // What changes during the build is not in it.
+  const [programs, sources] = [hashSources(PROGRAM_SOURCES), hashSources(SOURCES)]
   // An interrupted build must not pass for that of the sources before it.
-  rmSync(stamp, { force: true })
-  // The pages run in a browser, so they are checked against other types than the rest.
+  for (const stamp of [PROGRAM_STAMP, STAMP]) rmSync(stamp, { force: true })
+  if (all) compile()
+  const steps = [bundlePrograms(root), bundleConsole(root), writeBootstrapData(root)]
+  await Promise.all(steps)
+    .then(([programs, console]) => writeThirdParty(root, [programs, console], NATIVE))
+    .catch((error) => fail(`The build failed: ${error.message}`))
+  await endBundler()
+  writeFileSync(PROGRAM_STAMP, programs)
+  if (all) writeFileSync(STAMP, sources)
+}
+
+/** Checks the types. The pages run in a browser, so they are checked against other types than the rest. */
+function compile() {
   for (const project of PROJECTS)
     run(
       process.execPath,
@@ -60,11 +86,6 @@ async function build(sources) {
       'The build failed',
     )
   removeOrphans()
-  const steps = [bundlePrograms(root), bundleConsole(root), writeBootstrapData(root)]
-  await Promise.all(steps)
-    .then(([programs, console]) => writeThirdParty(root, [programs, console], NATIVE))
-    .catch((error) => fail(`The build failed: ${error.message}`))
-  writeFileSync(stamp, sources)
 }
 
 /** A link to the number of the process that builds: it is made with its content in one step. */
@@ -102,7 +123,7 @@ function succeeds(work, code) {
   }
 }
 
-function hashSources() {
+function hashSources(folders) {
   const hash = createHash('sha256')
   for (const file of [
     'package-lock.json',
@@ -111,7 +132,7 @@ function hashSources() {
     join('cli', 'third-party.mjs'),
     join('envoy', 'bootstrap.yaml'),
     ...PROJECTS.map(configOf),
-    ...SOURCES.flatMap(filesBelow),
+    ...folders.flatMap(filesBelow),
   ])
     hash
       .update(file)
@@ -158,4 +179,4 @@ function fail(message) {
   process.exit(1)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await prepare()
+if (process.argv[1] === fileURLToPath(import.meta.url)) await prepare(process.argv[2] === 'build')

@@ -42,9 +42,13 @@ interface Installed {
 }
 
 /** Installs in a process of its own, since npm is found by the PATH of the process. */
-function install({ root, bin }: Checkout, node = join(root, 'no', 'node')): Promise<Installed> {
+function install(
+  { root, bin }: Checkout,
+  node = join(root, 'no', 'node'),
+  all = false,
+): Promise<Installed> {
   const script = `import(${JSON.stringify(MODULE)})
-    .then(({ installPackages }) => installPackages(${JSON.stringify(root)}, console.log, { execPath: ${JSON.stringify(node)} }))
+    .then(({ installPackages }) => installPackages(${JSON.stringify(root)}, console.log, { execPath: ${JSON.stringify(node)}, all: ${all} }))
     .then(() => console.log('DONE'), (error) => console.log('FAILED: ' + error.message))`
   return new Promise((resolve) => {
     const options = { env: { PATH: `${bin}:${process.env['PATH']}` } }
@@ -74,9 +78,10 @@ test('re2 of another Node is rebuilt', async () => {
   assert.equal(err, '')
 })
 
-test('packages are installed without their scripts, and re2 afterwards', async () => {
+test('packages are installed without their scripts, and re2 afterwards, without symbols', async () => {
   const made = checkout(
     `echo "$*" >> calls
+[ "$1" = rebuild ] && echo "$CXXFLAGS" >> calls
 [ "$1" = ci ] && mkdir -p node_modules/a node_modules/re2
 [ "$1" = rebuild ] && echo '${WORKS}' > node_modules/re2/index.js
 exit 0`,
@@ -84,9 +89,31 @@ exit 0`,
   )
   assert.equal((await install(made)).lines.at(-1), 'DONE')
   const calls = readFileSync(join(made.root, 'calls'), 'utf8').trim().split('\n')
-  assert.equal(calls.length, 2)
-  assert.match(calls[0] ?? '', /^ci .*--ignore-scripts/)
+  assert.equal(calls.length, 3)
+  assert.match(calls[0] ?? '', /^ci --omit=dev --ignore-scripts/)
   assert.equal(calls[1], 'rebuild re2')
+  assert.match(calls[2] ?? '', /-g0$/)
+})
+
+test('the packages for development are installed for those who need them, and what is there is kept', async () => {
+  const made = checkout('echo "$*" >> calls', WORKS)
+  const packages = {
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/re2': { version: '1.0.0' },
+    'node_modules/typescript': { version: '1.0.0', dev: true },
+  }
+  writeFileSync(join(made.root, 'package-lock.json'), JSON.stringify({ packages }))
+  await install(made)
+  assert.equal(existsSync(join(made.root, 'calls')), false)
+  await install(made, undefined, true)
+  const called = readFileSync(join(made.root, 'calls'), 'utf8')
+  assert.match(called, /^install --no-save --include=dev --ignore-scripts/)
+  // A new version of a package must not remove the others.
+  mkdirSync(join(made.root, 'node_modules', 'typescript'))
+  const newer = { ...packages, 'node_modules/a': { version: '2.0.0' } }
+  writeFileSync(join(made.root, 'package-lock.json'), JSON.stringify({ packages: newer }))
+  await install(made)
+  assert.equal(readFileSync(join(made.root, 'calls'), 'utf8'), called.repeat(2))
 })
 
 test('a long installation prints the number of packages, and a long build its duration', async () => {
