@@ -21,11 +21,10 @@ export function addTracing(bootstrap: ConfigPart, sample: number): ConfigPart {
         ...listener,
         filter_chains: listAt(listener, 'filter_chains').map((chain) => ({
           ...chain,
-          filters: listAt(chain, 'filters').map((filter) =>
-            filter['name'] === 'http'
-              ? { ...filter, typed_config: traced(partAt(filter, 'typed_config'), sample) }
-              : filter,
-          ),
+          filters: listAt(chain, 'filters').map((filter) => ({
+            ...filter,
+            typed_config: traced(partAt(filter, 'typed_config'), sample),
+          })),
         })),
       })),
     },

@@ -18,6 +18,11 @@ export interface BootFacts {
   readonly envoy_admin_socket: string
   /** `unix:/path` or `host:port`, one for each ext-proc process. */
   readonly ext_proc_addresses: readonly string[]
+  /**
+   * As many of them, the first ones, are sent calls; the others only while none of those is healthy, with what they know kept
+   * fresh. A few busy processes need less CPU time than more that are half idle. All are sent calls where it is not said.
+   */
+  readonly busy_processors?: number
   /** There is one process, whose socket outlives it: calls wait in it for the next one. */
   readonly is_ext_proc_held?: boolean
   /** The same for the receiver of the access log; null where the processors take it themselves. */
@@ -332,10 +337,14 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     dns_resolvers:
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
-    ext_proc_endpoints: endpoints(facts.ext_proc_addresses),
-    access_log_endpoints: [endpoints(receiver), endpoints(facts.ext_proc_addresses, UNCHECKED)]
-      .filter((list) => list.length > 0)
-      .map((lb_endpoints, priority) => ({ priority, lb_endpoints })),
+    ext_proc_endpoints: byPriority(
+      endpoints(facts.ext_proc_addresses.slice(0, facts.busy_processors)),
+      endpoints(facts.ext_proc_addresses.slice(facts.busy_processors ?? Infinity)),
+    ),
+    access_log_endpoints: byPriority(
+      endpoints(receiver),
+      endpoints(facts.ext_proc_addresses, UNCHECKED),
+    ),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
     unhealthy_threshold: UNHEALTHY_AFTER[facts.is_ext_proc_held ? 'held' : 'otherwise'],
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
@@ -362,6 +371,11 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
 const UNIX = 'unix:'
 
 const UNCHECKED = { health_check_config: { disable_active_health_check: true } }
+
+const byPriority = (...lists: readonly (readonly object[])[]): readonly object[] =>
+  lists
+    .filter((list) => list.length > 0)
+    .map((lb_endpoints, priority) => ({ priority, lb_endpoints }))
 
 const endpoints = (addresses: readonly string[], more: object = {}): readonly object[] =>
   addresses.map((address) => ({ endpoint: { address: endpointAddress(address), ...more } }))

@@ -1,4 +1,3 @@
-import { followStore } from '../../core/control/store-clock.ts'
 import { DiskReserve } from '../../core/disk-reserve.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
@@ -60,7 +59,6 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
   const { settings, redis } = given
   const feed = new ActivityFeed(redis)
   const now = (): Date => new Date()
-  const clock = followStore(redis)
   return {
     ...given,
     recentChanges: new RecentChanges(nowMs),
@@ -92,6 +90,5 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     },
     nowMs,
     now,
-    clock,
   }
 }

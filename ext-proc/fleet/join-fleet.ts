@@ -23,8 +23,8 @@ import { PolicyStore } from '../policy/policy-store.ts'
 import { resync } from '../kill/resync.ts'
 import { ReviewQueue } from '../kill/review-queue.ts'
 import { StallWatch } from './stall-watch.ts'
-import { StoreClock } from '../../core/control/store-clock.ts'
 import { StoreCheck } from './store-check.ts'
+import { StoreClock } from './store-clock.ts'
 
 interface FleetParts {
   readonly settings: EdgeSettings
@@ -109,7 +109,7 @@ export async function joinFleet({
   const inFlight = new CallsInFlight()
   const clock = new StoreClock(nowMs, Date.now)
   const reviews = new ReviewQueue({ inFlight, nowMs: clock.nowMs, log })
-  const now = (): Date => new Date(clock.now().ms)
+  const now = (): Date => new Date()
   const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })
   const killBoard = new KillBoard(restoreLost)
   const keyRing = new LiveKeyRing(parseKeyRing(settings.encryptionKey))

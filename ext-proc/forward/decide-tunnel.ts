@@ -104,10 +104,7 @@ export async function decideTunnel(
   const own: readonly Header[] =
     tunnel === 'blind'
       ? [{ name: 'x-agw-host', value: `${authority.host}:${authority.port}` }]
-      : [
-          { name: 'x-agw-tunnel', value: services.seal.write(tunnelFacts(caller, authority)) },
-          { name: 'x-agw-host', value: authority.host },
-        ]
+      : [{ name: 'x-agw-tunnel', value: services.seal.write(tunnelFacts(caller, authority)) }]
   const set: Header[] = [
     { name: 'x-agw-up', value: tunnel === 'blind' ? 'blind' : 'tunnel' },
     { name: 'x-agw-pass', value: settings.verdict_secret },

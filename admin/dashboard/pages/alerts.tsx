@@ -152,7 +152,7 @@ function AlertGroup({
             cell: (alert) =>
               alert.status === 'open' ? (
                 <div class="buttons">
-                  {button(alert)}
+                  {button(alert.alert_id)}
                   <WithComment alert={alert} onChosen={onChosen} />
                 </div>
               ) : (

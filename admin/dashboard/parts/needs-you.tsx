@@ -49,7 +49,9 @@ export function NeedsYou({
     ...(stats === null ? [] : edgeItems(stats)),
     ...failing.map(webhookItem),
     ...unusual.found.map(refusalItem),
-    ...(alerts.value?.data ?? []).map((alert) => alertItem(alert, acknowledge.button(alert))),
+    ...(alerts.value?.data ?? []).map((alert) =>
+      alertItem(alert, acknowledge.button(alert.alert_id)),
+    ),
   ].toSorted(
     (a, b) => RANK[a.severity] - RANK[b.severity] || (b.at ?? '').localeCompare(a.at ?? ''),
   )
