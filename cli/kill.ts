@@ -3,6 +3,7 @@ import type { KillReceipt } from '../core/kill/kill-agent.ts'
 import type { AdminOptions } from './access/admin-access.ts'
 import { messageOf } from './call-admin.ts'
 import { counted } from './counted.ts'
+import { describeEdges } from './describe-edges.ts'
 import { postToAgent } from './post-to-agent.ts'
 import { terminalJson, terminalLines, terminalText } from './terminal-text.ts'
 
@@ -57,19 +58,11 @@ const tunnelsClosed = (count: number): string =>
 function describe(receipt: KillReceipt): string {
   const { agent_id, killed_at, credentials_revoked, still_usable_keys, tunnels_terminated } =
     receipt
-  const edges = receipt.edges.map(
-    ({ edge_id, region, acknowledged_ms, terminated, tunnels = 0, unconfirmed }) =>
-      [
-        `  ${edge_id} (${region})`,
-        acknowledged_ms === null ? 'silent' : `${acknowledged_ms} ms`,
-        `${terminated} ended${tunnels > 0 ? `, ${counted(tunnels, 'tunnel')} closed` : ''}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`,
-      ].join('  '),
-  )
   return [
     `${agent_id} killed at ${killed_at}.`,
     `${counted(receipt.in_flight_requests_terminated, 'call')} in flight ended, ${tunnelsClosed(tunnels_terminated)}${counted(credentials_revoked, 'key')} revoked, ` +
       `last acknowledgement after ${receipt.propagation_ms} ms.`,
-    ...edges,
+    ...describeEdges(receipt.edges),
     ...(still_usable_keys.length > 0
       ? [`Organization keys it used, still valid for other agents: ${still_usable_keys.join(', ')}`]
       : []),

@@ -42,6 +42,7 @@ export function makeProgram(): Command {
   addSettings(program)
   addKill(program)
   addReactivate(program)
+  addLock(program)
   addActivity(program)
   addExplain(program)
   addResourceCommands(program)
@@ -313,6 +314,52 @@ function addReactivate(program: Command): void {
       const { runReactivate } = await import('./reactivate.ts')
       process.exitCode = await runReactivate(agent, options, process.stdout, process.stderr)
     })
+}
+
+function addLock(program: Command): void {
+  asksAdmin(program.command('lock'))
+    .description('pause an agent or more on every edge, without revoking anything')
+    .addArgument(
+      new Argument('<kind>', 'what is locked').choices([
+        'agent',
+        'agents',
+        'key',
+        'scope',
+        'integration',
+        'organization',
+        'everything',
+      ] satisfies import('./lock.ts').Lockable[]),
+    )
+    .argument('[name]', 'its name or id; labels for agents, such as team=billing')
+    .option('--for <duration>', 'it ends by itself after this time, such as 30m', lockDuration)
+    .option('--read-only', 'let pass what only reads')
+    .option('--message <text>', 'shown to callers')
+    .option('--reference <text>', 'for operators, such as the number of a ticket')
+    .option('--preview', 'print what it would concern, and lock nothing')
+    .action(
+      async (
+        kind: import('./lock.ts').Lockable,
+        name: string | undefined,
+        options: import('./lock.ts').LockOptions,
+      ) => {
+        const { runLock } = await import('./lock.ts')
+        process.exitCode = await runLock(kind, name, options, process.stdout, process.stderr)
+      },
+    )
+  asksAdmin(program.command('unlock'))
+    .description('lift a lock')
+    .argument('<lock_id>', 'id of the lock')
+    .option('--reason <text>', 'reason, shown to operators')
+    .action(async (lock_id: string, options: { reason?: string }) => {
+      const { runUnlock } = await import('./lock.ts')
+      process.exitCode = await runUnlock(lock_id, options, process.stdout, process.stderr)
+    })
+}
+
+function lockDuration(text: string): number {
+  const ms = readDuration(text, ['s', 'm', 'h', 'd'])
+  if (ms === null || ms === 0) throw new InvalidArgumentError('must be like 90s, 30m, 24h or 7d')
+  return ms
 }
 
 function addActivity(program: Command): void {

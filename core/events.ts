@@ -41,6 +41,8 @@ const found: EventRow['summary'] = ({ pattern_name, location, matched_text }) =>
   joined(': ', joined(' in ', text(pattern_name), text(location)), text(matched_text))
 const done: EventRow['summary'] = ({ triggered_by, reason }) =>
   joined(': ', joined(' ', 'by', text(triggered_by)), text(reason))
+const lockedBy: EventRow['summary'] = ({ triggered_by, mode, message }) =>
+  joined(': ', joined(' ', text(mode), 'by', text(triggered_by)), text(message))
 const WHY_DENIED: Readonly<Record<string, string>> = {
   no_scope: 'no scope for this API',
   method_not_allowed: 'method not allowed',
@@ -62,6 +64,14 @@ const FINDING = {
 
 const SERVICE = { service: 'Name of the integration.' } as const
 const AGENT_SCOPES = { agent_scopes: 'Names of all scopes of the agent.' } as const
+
+const LOCK = {
+  lock_id: 'Id of the lock.',
+  target: 'What it concerns.',
+  mode: '`deny` or `read_only`.',
+  message: 'What callers are shown.',
+  triggered_by: 'E-mail of the operator.',
+} as const
 
 export const EVENTS = {
   request_allowed: {
@@ -139,6 +149,34 @@ export const EVENTS = {
         triggered_by: 'E-mail of the operator.',
       },
     },
+  },
+  locked: {
+    title: 'Locked',
+    description: 'An operator has created a lock.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: true,
+    summary: lockedBy,
+    delivery: {
+      handling: 'kept',
+      members: {
+        ...LOCK,
+        expires_at: 'When it ends.',
+        requests_terminated: 'In-flight calls that were cut.',
+        tunnels_terminated: 'Open tunnels of the forward proxy that were closed.',
+        propagation_ms: 'Milliseconds until the last edge acknowledged the lock.',
+        complete: 'Whether every edge has acknowledged it.',
+      },
+    },
+  },
+  unlocked: {
+    title: 'Unlocked',
+    description: 'An operator has lifted a lock.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: false,
+    summary: lockedBy,
+    delivery: { handling: 'kept', members: { ...LOCK, reason: 'Reason given by the operator.' } },
   },
   anomaly_detected: {
     title: 'Anomaly detected',

@@ -236,6 +236,8 @@ export interface Scope {
   readonly end_streams?: boolean
   readonly rules: readonly ScopeRule[]
   readonly mcp_tools: McpTools
+  /** Tools that only read, which a lock of the mode `read_only` lets pass. Absent if there are none. */
+  readonly read_tools?: readonly string[]
   readonly injection_detection: InjectionSettings
   readonly anomaly_detection: AnomalySettings
   readonly rate_limiting: RateSettings
@@ -255,6 +257,7 @@ export const SCOPE_DEFAULTS = {
   expires_at: null,
   end_streams: false,
   mcp_tools: { allow: ['*'], deny: [] },
+  read_tools: [],
   injection_detection: {
     enabled: true,
     mode: 'block',
@@ -289,6 +292,51 @@ export interface Organization {
   readonly created_at: string
   /** Of agents that do not say otherwise. Absent: `refuse`. */
   readonly unlisted_hosts?: UnlistedHosts
+}
+
+export const LOCK_MODES = ['deny', 'read_only'] as const
+export type LockMode = (typeof LOCK_MODES)[number]
+
+/** What a lock names. */
+export type LockTarget =
+  | { readonly agent_id: string }
+  | { readonly agent_selector: Selector }
+  | { readonly key_id: string }
+  | { readonly scope_id: string }
+  | { readonly integration_id: string }
+  | { readonly organization_id: string }
+  | { readonly everything: true }
+
+export const LOCK_TARGETS = [
+  'agent_id',
+  'agent_selector',
+  'key_id',
+  'scope_id',
+  'integration_id',
+  'organization_id',
+  'everything',
+] as const
+
+/** Stands for the organization of a lock of everything. */
+export const EVERYWHERE = '*'
+
+/** Refuses calls until an administrator lifts it, or it ends. Unlike a kill it revokes nothing. */
+export interface Lock {
+  readonly lock_id: string
+  /** Whose calls it concerns, or `EVERYWHERE`. */
+  readonly organization_id: string
+  readonly target: LockTarget
+  /** `read_only` lets pass what only reads: safe methods, and MCP tools in `read_tools` of a scope. */
+  readonly mode: LockMode
+  /** Shown to callers. */
+  readonly message: string | null
+  /** For operators, such as the number of a ticket. */
+  readonly reference: string | null
+  readonly created_at: string
+  /** E-mail of the operator, and the organization of that operator. */
+  readonly created_by: string
+  readonly created_in: string
+  readonly expires_at: string | null
 }
 
 export type AdminRole = 'viewer' | 'operator' | 'admin'

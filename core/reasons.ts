@@ -155,6 +155,16 @@ export const REASONS = {
       'The agent was killed. New calls are refused with 403. A call in flight at the time of the kill is refused with 503 or cut.',
     cure: 'Find out why it was killed (`kill_reason` of the agent), then reactivate it.',
   },
+  locked: {
+    status: 403,
+    message:
+      'An operator has paused this. Stop, and do not try another way. details.message, if present, says why; details.expires_at when it ends.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'A [lock](../guides/kill.md#locks) concerns the call: of its agent, key, scope, integration or organization, or of everything. With the mode `read_only`, calls that only read pass. New calls are refused with 403. A call in flight when the lock was created is refused with 503 or cut.',
+    cure: 'Wait for its end (`Retry-After`), or lift it: `agw unlock` with `details.lock_id`.',
+  },
   permission_denied: {
     status: 403,
     message: 'No scope of this agent allows this call. Ask an operator to extend a scope.',
@@ -197,7 +207,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'denied',
     cause:
-      'The body must be buffered and exceeds the limit. `details.held_by` names the check that reads it: `scan`, `tools`, `mcp_headers`, `signature`, `agent_id` or `overrides`.',
+      'The body must be buffered and exceeds the limit. `details.held_by` names the check that reads it: `scan`, `tools`, `mcp_headers`, `signature`, `agent_id`, `overrides` or `lock`.',
     cure: 'Send a smaller body, or raise `AGW_MAX_BODY_BYTES` or `max_body_bytes` of the scope.',
   },
   response_too_large: {

@@ -97,7 +97,7 @@ function ofLostState(entry: ActivityEntry): AlertCause | null {
   const title = LOST_STATES.get(textOf(data['action']))
   if (title === undefined || data['actor'] !== 'system') return null
   return {
-    about: `state_lost ${entry.agent_id}`,
+    about: `state_lost ${entry.agent_id ?? textOf(data['target'])}`,
     kind: 'state_lost',
     severity: 'critical',
     title: title(nameOf(entry)),
@@ -110,7 +110,10 @@ function ofLostState(entry: ActivityEntry): AlertCause | null {
   }
 }
 
-const LOST_STATES: ReadonlyMap<string, (name: string) => string> = new Map([
+const LOST_STATES: ReadonlyMap<string, (name: string) => string> = new Map<
+  string,
+  (name: string) => string
+>([
   [
     'agent.kill_restored',
     (name) => `The store had lost the kill of agent ${name}; it was restored.`,
@@ -123,7 +126,21 @@ const LOST_STATES: ReadonlyMap<string, (name: string) => string> = new Map([
     'agent.kill_lost',
     (name) => `The store has lost the killed agent ${name}; running edges still refuse it.`,
   ],
+  ['lock.restored', () => 'The store had lost a lock; it was restored.'],
 ])
+
+/** All agents of the deployment stand still. */
+function ofLockOfEverything({ id, data }: ActivityEntry): AlertCause | null {
+  const { target, lock_id, triggered_by } = data
+  if (typeof target !== 'object' || target === null || !('everything' in target)) return null
+  return {
+    about: `locked ${textOf(lock_id)}`,
+    kind: 'locked',
+    severity: 'critical',
+    title: `Everything was locked by ${textOf(triggered_by)}.`,
+    occurrence: { activity_id: id, lock_id: textOf(lock_id), mode: textOf(data['mode']) },
+  }
+}
 
 /** Changes of operators that the store no longer has (admin/changes/watch-lost-changes.ts). */
 function ofLostChanges({ id, data }: ActivityEntry): AlertCause {
@@ -165,6 +182,7 @@ const ALERTS: ReadonlyMap<string, AlertMaker> = new Map(
     agent_killed: ofAutomaticKill,
     admin_action: ofAdminAction,
     changes_lost: ofLostChanges,
+    locked: ofLockOfEverything,
   } satisfies Record<AlertingEvent, AlertMaker>),
 )
 

@@ -77,15 +77,26 @@ async function write(
   const target = others.length === 0 ? first.target : `${first.target} and ${others.length} more`
   const entry = auditEntry(first, by)
   const entries = [...others.map((audit) => auditEntry(audit, by)), entry]
+  const { events = [] } = plan
   // `logged_as` is the place of the entry that is written last.
-  const writes: Write[] = [...plan.writes, ...required.writes, ...entries.map(activityWrite)]
+  const writes: Write[] = [
+    ...plan.writes,
+    ...required.writes,
+    ...[...events, ...entries].map(activityWrite),
+  ]
   if (identity !== null) {
     guards.push(kept.guard(identity))
     writes.push(...kept.writes(identity, plan.answer, EPOCH))
   }
   const started_ms = nowMs()
   const { targets } = plan
-  const committed = await commit(redis, { guards, writes, targets }, settings.killLease_ms)
+  const change = { guards, writes, events, targets }
+  const committed = await commit(
+    redis,
+    change,
+    settings.killLease_ms,
+    plan.even_when_full ? 'even_when_full' : 'ordinary',
+  )
   if (committed.kind === 'refused') return null
   context.recentChanges.add({
     organization_id,

@@ -17,7 +17,7 @@ export interface AdminCall<P = unknown, Q = unknown, B = unknown> {
 
 /** A request whose caller the store has yet to check, in the script that carries it out. */
 export interface UnsignedCall<P = unknown, B = unknown>
-  extends Omit<AdminCall<P, unknown, B>, 'actor' | 'query'> {
+  extends Omit<AdminCall<P, unknown, B>, 'actor'> {
   readonly proof: CallerProof
   readonly source_ip: string | null
 }
@@ -39,7 +39,7 @@ export interface Route<
   readonly organization_key?: boolean
   /** Only for the default organization. */
   readonly deployment_wide?: boolean
-  /** Never refused for its form: `body` is the received text; query and Idempotency-Key are ignored. */
+  /** Never refused for its form: `body` is the received text, `query` was not checked; Idempotency-Key is ignored. */
   readonly forgiving?: boolean
   /** Whether it accepts If-Match. */
   readonly conditional?: boolean

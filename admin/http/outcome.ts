@@ -1,4 +1,5 @@
 import type { AdminAction } from '../../core/activity/words-of-action.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Writable } from 'node:stream'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
@@ -54,6 +55,10 @@ export interface Plan {
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
   readonly targets: readonly ControlTarget[]
+  /** Also for the webhooks that subscribe to them; they are logged too. */
+  readonly events?: readonly ActivityEntry[]
+  /** It must not fail because the store is full. */
+  readonly even_when_full?: true
   /** Members that every live edge must know before this is written. */
   readonly needs?: readonly EdgeMember[]
   /** One for each record that changes. */

@@ -1,4 +1,4 @@
-const KILL_PATH = /^\/admin\/agents\/[^/?#]+\/(?:kill|reactivate)(?:\?|$)/
+const KILL_PATH = /^\/admin\/(?:agents\/[^/?#]+\/(?:kill|reactivate)(?:\?|$)|locks$)/
 
 /**
  * Whether a request is served where nothing else can hold it up. Other spellings of the same path are served too,

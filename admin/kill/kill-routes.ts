@@ -40,6 +40,12 @@ export const EdgeReceiptView = Strict({
       description: 'Tunnels of the forward proxy that were closed, if any',
     }),
   ),
+  is_too_old: Type.Optional(
+    Type.Boolean({
+      description:
+        'Only for locks: it is of a version that does not know them, and lets calls pass',
+    }),
+  ),
   unconfirmed: Type.Integer({
     minimum: 0,
     description:

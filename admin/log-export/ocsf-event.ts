@@ -31,6 +31,8 @@ const KINDS: Readonly<Record<EventName, readonly [keyof typeof CLASSES, Severity
   injection_detected: ['finding', HIGH],
   anomaly_detected: ['finding', HIGH],
   changes_lost: ['finding', CRITICAL],
+  locked: ['call', HIGH],
+  unlocked: ['call', LOW],
   agent_killed: ['account', HIGH],
   agent_reactivated: ['account', LOW],
 }

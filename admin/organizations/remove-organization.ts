@@ -60,16 +60,19 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.integrationScopes(org, SELECTED),
   REDIS_KEYS.agentLabels(org),
   REDIS_KEYS.scopeIndex(org),
+  REDIS_KEYS.locks(org),
   REDIS_KEYS.activity(org),
   REDIS_KEYS.anomalyState(org),
 ]
 
 async function readTraces(redis: RedisClient, org: string): Promise<Traces> {
-  const [keys, tokens] = await Promise.all([
+  const [keys, tokens, lock_ids] = await Promise.all([
     redis.hvals(REDIS_KEYS.apiKeys(org)),
     redis.hvals(REDIS_KEYS.adminTokens(org)),
+    redis.hkeys(REDIS_KEYS.locks(org)),
   ])
   return {
+    lock_ids,
     key_hashes: keys.map((text) => parseRecord<ApiKey>(text).hash),
     token_hashes: tokens.map((text) => parseRecord<AdminToken>(text).hash),
   }

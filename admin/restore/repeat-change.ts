@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TObject } from 'typebox'
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { commit } from '../../core/change/commit.ts'
-import type { Scope, Selector } from '../../core/model.ts'
+import { restoreLock } from '../../core/kill/restore-lock.ts'
+import type { Lock, Scope, Selector } from '../../core/model.ts'
 import { bothSelectors } from '../../core/policy/selector.ts'
+import { endOfLock } from '../../core/policy/locks.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { LoggedChange } from '../../core/restore/logged-change.ts'
@@ -25,6 +27,7 @@ const PATHS: Readonly<Record<string, string>> = {
   organization: '/admin/organizations/:organization_id',
   token: '/admin/tokens/:token_id',
   webhook: '/webhooks/:webhook_id',
+  lock: '/admin/locks/:lock_id',
 }
 const AGENT_KEY = '/admin/agents/:agent_id/keys/:key_id'
 const ORGANIZATION_KEY = '/admin/keys/:key_id'
@@ -58,6 +61,9 @@ export async function repeatChange(
     const isThere = (await context.redis.hexists(webhooks, target)) === 1
     return isThere ? byHand(name) : { kind: 'not_needed' }
   }
+  if (action === 'lock.create') return await repeatLock(context, change)
+  // Unlike any other removal it allows something.
+  if (action === 'lock.delete' && !change.is_proven) return { kind: 'not_needed' }
   const isRemoval = verb === 'delete' || verb === 'revoke'
   if (!isRemoval && verb !== 'update') return { kind: 'not_needed' }
   const impossible = (why: string): Repeated => ({
@@ -82,6 +88,24 @@ export async function repeatChange(
       : { kind: done }
   }
   return impossible('the record changes all the time')
+}
+
+/** It is put back as it was; a restore lifts no lock. */
+async function repeatLock(
+  { redis, settings, now }: AdminContext,
+  { after, target }: LoggedChange,
+): Promise<Repeated> {
+  const lock = after as Lock | null
+  if (typeof lock?.organization_id !== 'string' || lock.lock_id !== target)
+    return {
+      kind: 'impossible',
+      why: `lock.create of ${target}: the log does not have it`,
+      holds: true,
+    }
+  if (endOfLock(lock) <= now().getTime()) return { kind: 'not_needed' }
+  const parts = { redis, lease_ms: settings.killLease_ms, now }
+  const done = await restoreLock(parts, lock, 'agw restore')
+  return { kind: done === 'restored' ? 'repeated' : 'not_needed' }
 }
 
 function routeOf(
@@ -191,6 +215,7 @@ function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
     not_before: latest(scope.not_before, other.not_before),
     expires_at: earliest(scope.expires_at, other.expires_at),
     end_streams: scope.end_streams === true || other.end_streams === true,
+    read_tools: (scope.read_tools ?? []).filter((tool) => other.read_tools?.includes(tool)),
     max_body_bytes,
     injection_detection: injection,
     anomaly_detection: anomaly,

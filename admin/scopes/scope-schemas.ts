@@ -78,6 +78,12 @@ const Tools = Type.Array(
   { maxItems: TOOLS_LIMIT },
 )
 const McpTools = Strict({ allow: Tools, deny: Tools })
+const ReadTools = {
+  ...Tools,
+  description:
+    'MCP tools that only read: a lock of the mode read_only lets them pass. POST must be allowed for the MCP endpoint alone.',
+  default: [...DEFAULTS.read_tools],
+}
 
 const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_LIMIT }), {
   maxItems: PATTERNS_LIMIT,
@@ -157,6 +163,7 @@ export const EditableScope = Strict({
   }),
   rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
   mcp_tools: McpTools,
+  read_tools: ReadTools,
   injection_detection: InjectionDetection,
   anomaly_detection: AnomalyDetection,
   rate_limiting: RateLimiting,
@@ -190,6 +197,7 @@ export const NewScope = Strict({
   expires_at: Type.Optional(EditableScope.properties.expires_at),
   end_streams: Type.Optional(EditableScope.properties.end_streams),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
+  read_tools: Type.Optional(EditableScope.properties.read_tools),
   injection_detection: partial(
     Strict({ ...InjectionDetection.properties, roles: Type.Partial(Roles, STRICT) }),
     DEFAULTS.injection_detection,
@@ -229,6 +237,7 @@ export const ScopeView = Strict({
     allow: Type.Array(Type.String()),
     deny: Type.Array(Type.String()),
   }),
+  read_tools: Type.Array(Type.String()),
   injection_detection: Type.Object({
     ...InjectionDetection.properties,
     custom_patterns: Type.Array(Type.String()),

@@ -7,7 +7,8 @@ export function scopeView(scope: Scope): Record<string, unknown> {
   const { agent_selector, integration_selector } = SCOPE_DEFAULTS
   const { max_response_bytes, over_limit, allow_batches } = SCOPE_DEFAULTS
   const { not_before, expires_at, end_streams } = SCOPE_DEFAULTS
-  const limits = { max_response_bytes, over_limit, allow_batches }
+  const { read_tools } = SCOPE_DEFAULTS
+  const limits = { max_response_bytes, over_limit, allow_batches, read_tools }
   const times = { not_before, expires_at, end_streams }
   return { ...owners, agent_selector, integration_selector, ...limits, ...times, ...view }
 }

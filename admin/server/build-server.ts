@@ -11,6 +11,7 @@ import { KeptAnswers } from '../changes/kept-answers.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { isKillRequest } from '../kill/is-kill-request.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
+import { lockCreateRoutes } from '../locks/create-routes.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
 import { answerClientError } from '../http/answer-client-error.ts'
 import { allowedHosts } from '../http/allowed-hosts.ts'
@@ -42,12 +43,14 @@ const COMPILERS = {
   buildSerializer: () => () => (data: unknown) => JSON.stringify(data),
 }
 
+const URGENT_ROUTES = [...killRoutes, ...lockCreateRoutes]
+
 /** Where requests go that are not served here. */
 export type ServeElsewhere = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
  * One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone.
- * @param forward gets every request but kills and reactivations; null: all are served here
+ * @param forward gets every request but kills, reactivations and new locks; null: all are served here
  */
 export async function buildServer(
   context: AdminContext,
@@ -96,7 +99,7 @@ export async function buildServer(
   })
   answerProblems(app, context.redis)
   if (forward !== null) {
-    registerRoutes(app, context, new KeptAnswers(context), killRoutes, listener)
+    registerRoutes(app, context, new KeptAnswers(context), URGENT_ROUTES, listener)
     await app.ready()
     return app
   }

@@ -43,6 +43,7 @@ export async function registerApi(
       sessionRoutes(routes, context, refuse)
       dashboardRoutes(routes, context.log)
     }
-    addOtherMethods()
+    // Routes that take any body are added in a part of their own.
+    routes.after(addOtherMethods)
   })
 }

@@ -150,6 +150,7 @@ async function runUnsigned(
       : await route.handleUnsigned({
           context,
           params: request.params,
+          query: request.query,
           body: request.body ?? '',
           headers: request.headers,
           request_id: request.id,
@@ -167,7 +168,7 @@ async function run(
   actor: Actor,
 ): Promise<Answer | Refusal | Streamed> {
   const input = route.forgiving
-    ? { params: request.params, query: {}, body: request.body ?? '' }
+    ? { params: request.params, query: request.query, body: request.body ?? '' }
     : readInput(route, request)
   if ('kind' in input) return input
   const idempotency_key = request.headers['idempotency-key']

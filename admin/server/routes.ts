@@ -13,6 +13,7 @@ import { keyRoutes } from '../keys/key-routes.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
 import { killPreviewRoutes } from '../kill/preview-routes.ts'
 import { receiptRoutes } from '../kill/receipt-routes.ts'
+import { lockRoutes } from '../locks/lock-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
 import { patternRoutes } from '../patterns/pattern-routes.ts'
 import { restoreGapRoutes } from '../restore/restore-gap-routes.ts'
@@ -30,6 +31,7 @@ export const ROUTES: readonly Route[] = [
   ...killRoutes,
   ...receiptRoutes,
   ...killPreviewRoutes,
+  ...lockRoutes,
   ...keyRoutes,
   ...integrationRoutes,
   ...credentialTypeRoutes,

@@ -3,6 +3,7 @@ export const ALERT_KINDS = [
   'injection',
   'anomaly',
   'agent_killed',
+  'locked',
   'webhook_failing',
   'activity_lost',
   'archive_stopped',

@@ -1,3 +1,5 @@
+import type { Lock } from '../model.ts'
+
 /**
  * Messages between admin and edges over Redis pub/sub. Every message has the next number, the epoch. An edge that detects a gap
  * clears its caches and reads the store again.
@@ -26,6 +28,14 @@ export type ControlTarget =
       readonly agent_id: string
       readonly revision: number
     }
+  | {
+      readonly what: 'lock'
+      /** Of the lock. */
+      readonly organization_id: string
+      readonly lock: Lock
+      readonly again_of?: number
+    }
+  | { readonly what: 'unlock'; readonly organization_id: string; readonly lock_id: string }
 
 /**
  * The version of control messages. Increased only if an edge of the version before would do too little with a new message that
@@ -124,6 +134,8 @@ const TARGETS: ReadonlySet<string> = new Set([
   'forward_ca',
   'kill',
   'reactivate',
+  'lock',
+  'unlock',
 ] satisfies ControlTarget['what'][])
 
 const isKnown = (target: unknown): target is ControlTarget =>

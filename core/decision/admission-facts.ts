@@ -2,6 +2,7 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { IntegrationTable } from '../policy/compile-integrations.ts'
 import type { AgentScopes } from '../policy/compile-scopes.ts'
 import type { Header } from '../policy/header.ts'
+import type { LockTable } from '../policy/locks.ts'
 import type { ParsedTarget } from '../policy/parse-target.ts'
 import type { SaidIdentity } from '../policy/read-body-identity.ts'
 import type { UnlistedFacts } from '../policy/unlisted-hosts.ts'
@@ -19,8 +20,16 @@ export interface AdmissionFacts {
   /** The agent named in the body, needed if nothing else names it. */
   readonly said?: SaidIdentity
   readonly agent?: AgentFacts
+  /** Null or absent: there are none for the organization. */
+  readonly locks?: LockFacts | null
   /** Only of a call through the forward proxy. */
   readonly unlisted?: UnlistedFacts
+}
+
+/** The locks of the organization, and the time at which they have to be in force. */
+export interface LockFacts {
+  readonly table: LockTable
+  readonly at_ms: number
 }
 
 /** `other`: another protocol, or a request for a WebSocket that is no handshake. */

@@ -1,4 +1,4 @@
-import type { Agent, ApiKey, Scope } from '../model.ts'
+import type { Agent, ApiKey, Lock, Scope } from '../model.ts'
 import type { CompiledIntegration, IntegrationTable } from '../policy/compile-integrations.ts'
 import type { AgentScopes } from '../policy/compile-scopes.ts'
 import type { NearestRule } from '../policy/choose-scope.ts'
@@ -12,8 +12,8 @@ import type { Reason } from '../reasons.ts'
  * The steps of admission, in their order:
  * 1. `target`: the URL is valid.
  * 2. `integration`: an integration matches it.
- * 3. `agent`: the caller is known and not killed.
- * 4. `scope`: a scope of the agent allows the method and the path.
+ * 3. `agent`: the caller is known, and neither killed nor locked.
+ * 4. `scope`: a scope of the agent allows the method and the path, and no lock forbids them.
  */
 export const ADMISSION_STEPS = ['target', 'integration', 'agent', 'scope'] as const
 export type AdmissionStep = (typeof ADMISSION_STEPS)[number]
@@ -41,6 +41,8 @@ export interface Admitted {
   /** Position of the deciding rule in its scope, from 0. */
   readonly rule: number
   readonly settings: EffectiveSettings
+  /** The lock because of which it must only read; null if there is none. What its body says has yet to be looked at. */
+  readonly reading_lock: Lock | null
 }
 
 export interface NotAdmitted {
@@ -50,6 +52,8 @@ export interface NotAdmitted {
   readonly details: Readonly<Record<string, unknown>>
   /** Overrides the status of the catalogue. */
   readonly status?: number
+  /** In ms, after which the same call may pass. */
+  readonly retry_after_ms?: number
   /** Additional members of the log entry. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly known: Known

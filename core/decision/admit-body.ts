@@ -1,5 +1,7 @@
 import { decideScope } from '../policy/decide-scope.ts'
 import { isEmpty, joinOverrides, type Overrides } from '../policy/overrides.ts'
+import { leavesSafe } from '../policy/is-reading.ts'
+import { lockDetails } from '../policy/locks.ts'
 import { scopeDetails } from './scope-details.ts'
 import type { Admitted, NotAdmitted } from './admission.ts'
 
@@ -8,6 +10,15 @@ export function admitBody(admitted: Admitted, inBody: Overrides): NotAdmitted | 
   if (isEmpty(inBody)) return null
   const { integration, integrations, agent_scopes, settings, overrides, key, agent } = admitted
   const known = { integration, key, agent }
+  const { reading_lock: lock } = admitted
+  if (lock !== null && !leavesSafe(inBody))
+    return {
+      kind: 'not_admitted',
+      step: 'scope',
+      reason: 'locked',
+      details: lockDetails(lock),
+      known,
+    }
   const both = joinOverrides(overrides, inBody)
   const decision = decideScope(agent_scopes, integrations, admitted, both)
   if (decision.kind === 'denied') {

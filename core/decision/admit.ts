@@ -1,10 +1,13 @@
-import type { Agent, ApiKey } from '../model.ts'
+import type { Agent, ApiKey, Lock } from '../model.ts'
 import type { CompiledIntegration } from '../policy/compile-integrations.ts'
 import { KEY_PREFIX } from '../api-key.ts'
 import { hasScopeFor } from '../policy/also-hosts.ts'
 import { type Coverage, coverTarget } from '../policy/cover-target.ts'
 import { compileScopes } from '../policy/compile-scopes.ts'
-import { decideScope } from '../policy/decide-scope.ts'
+import { decideScope, overridesIn, type ScopeDecision } from '../policy/decide-scope.ts'
+import { hasReadTools, isSafeMethod, leavesSafe } from '../policy/is-reading.ts'
+import { endOfLock, findLock, lockDetails, type LockSubject, modeOf } from '../policy/locks.ts'
+import type { Overrides } from '../policy/overrides.ts'
 import { findOverrides } from '../policy/find-overrides.ts'
 import { type OutgoingRequest, outgoingRequest } from '../policy/outgoing-request.ts'
 import { holdsGatewayKey } from '../policy/holds-gateway-key.ts'
@@ -83,14 +86,15 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const asked = { method, target, integration, is_socket }
   const in_force = scopesInForce(scopes, facts.scopes_at_ms ?? facts.now_ms)
   const decision = decideScope(in_force, integrations, asked, overrides)
-  if (decision.kind === 'denied') {
-    const details = scopeDetails(integration, decision)
-    const { nearest } = decision
-    const has_scope = decision.reason !== 'no_scope'
-    const known = { integration, key, agent, has_scope }
-    return { ...no('scope', 'permission_denied', details, known), nearest }
-  }
+  if (decision.kind === 'denied') return notPermitted(decision, { integration, key, agent })
   const { scope, rule, settings } = decision
+  const held = heldByLock(facts, identified, integration, decision, {
+    method,
+    is_socket,
+    said: overrides,
+    target,
+  })
+  if (held !== null && held.kind === 'not_admitted') return held
   if (is_socket && (!decision.allows_socket || !settings.tools.is_unrestricted)) {
     // Which tool a message calls is not read, so a client has to call it by HTTP.
     const details = decision.allows_socket ? { reason: 'mcp_tools' } : {}
@@ -112,7 +116,62 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
     scope,
     rule,
     settings,
+    reading_lock: held === null ? null : held.lock,
   }
+}
+
+function notPermitted(
+  decision: Extract<ScopeDecision, { kind: 'denied' }>,
+  known: Pick<Known, 'key' | 'agent'> & { readonly integration: CompiledIntegration },
+): NotAdmitted {
+  const { nearest } = decision
+  const details = scopeDetails(known.integration, decision)
+  const has_scope = decision.reason !== 'no_scope'
+  return { ...no('scope', 'permission_denied', details, { ...known, has_scope }), nearest }
+}
+
+/** Locks that depend on the governing scope, or on what the call does. */
+function heldByLock(
+  { locks = null }: AdmissionFacts,
+  { key, agent }: Extract<Identified, { kind: 'identified' }>,
+  integration: CompiledIntegration,
+  { scope, settings }: Extract<ScopeDecision, { kind: 'allowed' }>,
+  call: {
+    readonly method: string
+    readonly is_socket: boolean
+    readonly said: Overrides
+    readonly target: Target
+  },
+): NotAdmitted | { readonly kind: 'reading'; readonly lock: Lock } | null {
+  if (locks === null) return null
+  const { scope_id } = scope
+  const subject = { ...subjectOf(agent, key, integration), scope_id }
+  const lock = findLock(locks.table, subject, locks.at_ms, 'any')
+  if (lock === null) return null
+  const mayRead =
+    call.method === 'POST' ? hasReadTools(settings.read_tools) : isSafeMethod(call.method)
+  const reads =
+    mayRead && !call.is_socket && leavesSafe(call.said) && leavesSafe(overridesIn(call.target))
+  if (modeOf(lock) === 'read_only' && reads) return { kind: 'reading', lock }
+  const known = { integration, key, agent, has_scope: true }
+  return locked('scope', lock, locks.at_ms, known)
+}
+
+const subjectOf = (
+  agent: Agent,
+  key: ApiKey | null,
+  { integration: { integration_id } }: CompiledIntegration,
+): LockSubject => ({ agent, key_id: key?.key_id ?? null, integration_id, scope_id: null })
+
+function locked(
+  step: AdmissionStep,
+  lock: Lock,
+  at_ms: number,
+  known: Partial<Known>,
+): NotAdmitted {
+  const left_ms = endOfLock(lock) - at_ms
+  const refused = no(step, 'locked', lockDetails(lock), known)
+  return Number.isFinite(left_ms) ? { ...refused, retry_after_ms: left_ms } : refused
 }
 
 const mayCallUnlisted = ({ agent, unlisted }: AdmissionFacts): boolean =>
@@ -202,7 +261,7 @@ function identify(
         { integration },
       )
     case 'assumed':
-      return active(facts.agent ?? NO_AGENT, '', { integration, key: null })
+      return active(facts.agent ?? NO_AGENT, '', { integration, key: null }, facts.locks)
     case 'known':
       return isOwnPlace(caller, integration)
         ? identifyBy(caller.key, facts, settled, integration, target)
@@ -251,7 +310,7 @@ function identifyBy(
   const { organization_id } = key
   return facts.agent === undefined
     ? { kind: 'missing', fact: 'agent', organization_id, agent_id, is_calling: true }
-    : active(facts.agent, agent_id, known)
+    : active(facts.agent, agent_id, known, facts.locks)
 }
 
 /** For a key revoked by a kill the response names the kill, as it does for the agent's other keys. */
@@ -316,6 +375,7 @@ function active(
   { agent, killed_at, scopes }: AgentFacts,
   agent_id: string,
   known: { readonly integration: CompiledIntegration; readonly key: ApiKey | null },
+  locks: AdmissionFacts['locks'] = null,
 ): Identified {
   if (agent === null) {
     const data = { claimed_agent_id: agent_id.slice(0, CLAIMED_ID_LIMIT) }
@@ -324,6 +384,11 @@ function active(
   const has_scope = hasScopeFor(scopes, known.integration)
   if (killed_at !== null)
     return no('agent', 'agent_killed', { killed_at }, { ...known, agent, has_scope })
+  if (locks !== null) {
+    const subject = subjectOf(agent, known.key, known.integration)
+    const lock = findLock(locks.table, subject, locks.at_ms, 'deny')
+    if (lock !== null) return locked('agent', lock, locks.at_ms, { ...known, agent, has_scope })
+  }
   if (agent.restore_gap !== undefined)
     return no('agent', 'gateway_unavailable', { cause: 'restored' }, { ...known, agent, has_scope })
   return { kind: 'identified', key: known.key, agent, scopes }

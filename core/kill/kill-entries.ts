@@ -1,5 +1,7 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
+import type { Lock } from '../model.ts'
+import type { LockEvent, LockRecord } from './lock-record.ts'
 import type { KillEvent, KillRecord } from './kill-record.ts'
 
 /** Who requests a kill or a reactivation, and with which request. */
@@ -25,6 +27,41 @@ export interface KillCounts {
     readonly requests_last_hour: number
   }
 }
+
+/** The entry, and the event, of a lock whose counts are known. */
+export const lockedEntry = (
+  { organization_id, lock }: LockRecord,
+  event: LockEvent,
+  counts: KillCounts,
+): ActivityEntry =>
+  entryOfNoCall({
+    event: 'locked',
+    organization_id,
+    agent_id: 'agent_id' in lock.target ? lock.target.agent_id : null,
+    agent_name: null,
+    timestamp: lock.created_at,
+    actor: { ...event, edge_id: null },
+    id: event.id,
+    data: {
+      ...lockData(lock),
+      triggered_by: lock.created_by,
+      expires_at: lock.expires_at,
+      requests_terminated: counts.requests_terminated,
+      tunnels_terminated: counts.tunnels_terminated,
+      propagation_ms: counts.propagation_ms,
+      unconfirmed: counts.unconfirmed,
+      complete: counts.complete,
+    },
+  })
+
+/** What an entry says of a lock. */
+export const lockData = ({ lock_id, target, mode, message, reference }: Lock) => ({
+  lock_id,
+  target,
+  mode,
+  message,
+  reference,
+})
 
 /** The entry, and the event, of a kill whose counts are known. */
 export const killedEntry = (

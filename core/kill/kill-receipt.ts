@@ -16,10 +16,24 @@ export interface EdgeReceipt {
   /** Tunnels of the forward proxy that were closed, if there were any. */
   readonly tunnels?: number
   readonly unconfirmed: number
+  /** An older version, which acknowledges a lock without enforcing it. Absent otherwise. */
+  readonly is_too_old?: true
+}
+
+/** What the edges did, as far as it was counted. */
+export interface Counted {
+  /** When the counts were written last; null while it is in progress. */
+  readonly counted_at: string | null
+  readonly complete: boolean
+  readonly in_flight_requests_terminated: number
+  /** Receipts of older versions count tunnels as calls. */
+  readonly tunnels_terminated?: number
+  readonly propagation_ms: number
+  readonly edges: readonly EdgeReceipt[]
 }
 
 /** The kept receipt of a kill. It is written with the kill; the counts follow when the edges have acknowledged. */
-export interface StoredReceipt {
+export interface StoredReceipt extends Counted {
   readonly kill_id: string
   readonly agent_id: string
   readonly agent_name: string
@@ -33,14 +47,6 @@ export interface StoredReceipt {
   readonly triggered_by: string
   readonly kill_method: KillMethod
   readonly credentials_revoked: number
-  /** When the counts were written last; null while the kill is in progress. */
-  readonly counted_at: string | null
-  readonly complete: boolean
-  readonly in_flight_requests_terminated: number
-  /** Receipts of older versions count tunnels as calls. */
-  readonly tunnels_terminated?: number
-  readonly propagation_ms: number
-  readonly edges: readonly EdgeReceipt[]
   readonly still_usable_keys: readonly string[]
   readonly last_request: string | null
   readonly requests_last_hour: number

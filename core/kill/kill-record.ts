@@ -31,22 +31,26 @@ export interface KillEvent {
 }
 
 /**
- * A kill in progress, stored under its epoch. The process that finishes it (the one that made it, or a sweeper) replaces or
+ * What is in progress, stored under its epoch. The process that finishes it (the one that made it, or a sweeper) replaces or
  * removes exactly the text that it read, so the event is written exactly once.
  */
-export interface KillRecord {
+export interface Unfinished<Event, Receipt> {
   readonly organization_id: string
+  /** Null when it has been written, or if there is none. */
+  readonly event: Event | null
+  /** By the clock of the store; the publish followed within a round trip. */
+  readonly published_ms: number
+  /** Until then, by the same clock, the process that made it finishes it. */
+  readonly finish_after_ms: number
+  /** The kept receipt as it was last written. A process of version 0.2 writes none. */
+  readonly receipt?: Receipt
+  /** When it was last published. A sweeper publishes it again for edges that have not acknowledged. */
+  readonly last_published_ms: number
+}
+
+/** A kill in progress. A repeated kill has no event. */
+export interface KillRecord extends Unfinished<KillEvent, StoredReceipt> {
   readonly agent_id: string
   readonly revision: number
   readonly killed_at: string
-  /** Null when it has been written, and for a repeated kill, which has no event. */
-  readonly event: KillEvent | null
-  /** By the clock of the store; the publish followed within a round trip. */
-  readonly published_ms: number
-  /** Until then, by the same clock, the process that made the kill finishes it. */
-  readonly finish_after_ms: number
-  /** The kept receipt as it was last written. A process of version 0.2 writes none. */
-  readonly receipt?: StoredReceipt
-  /** When it was last published. A sweeper publishes it again for edges that have not acknowledged. */
-  readonly last_published_ms: number
 }

@@ -70,7 +70,7 @@ interface Parts {
 }
 
 /** A prepared record: what only the store knows is a hole. */
-type Prepared<T> = { readonly [Name in keyof T]: T[Name] | string }
+export type Prepared<T> = { readonly [Name in keyof T]: T[Name] | string }
 
 /** The argument of core/lua/kill.lua. Texts are JSON with holes: strings that consist of the mark and a name. */
 interface KillPlan {

@@ -6,17 +6,20 @@ import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { countEnded } from './count-ended.ts'
-import { endedBy } from './ended-by.ts'
-import { finishKill } from './finish-kill.ts'
+import { heardRow, ignorantEdges } from './await-edges.ts'
+import { NO_CALL_COUNTS } from './create-lock.ts'
+import { emptyReceipt } from './empty-receipt.ts'
+import { finishKill, type InProgress, isLock } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
-import type { StoredReceipt } from './kill-receipt.ts'
+import type { Counted, StoredReceipt } from './kill-receipt.ts'
+import type { LockReceipt, LockRecord } from './lock-record.ts'
 import type { KillRecord } from './kill-record.ts'
 import { newerAgent } from './killable-agent.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 import { silentRow } from './silent-row.ts'
-import { withCounts } from './with-counts.ts'
+import { withCounts, withRows } from './with-counts.ts'
 import { readableRecord } from '../store/stored-record.ts'
 
 /** How long a live edge may leave a kill unacknowledged before it is published again. */
@@ -46,7 +49,11 @@ interface Parts {
  */
 export async function sweepKills(parts: Parts): Promise<number> {
   const { redis, log } = parts
-  const texts = Object.entries(await redis.hgetall(REDIS_KEYS.kills))
+  const [kills, lockings] = await Promise.all([
+    redis.hgetall(REDIS_KEYS.kills),
+    redis.hgetall(REDIS_KEYS.lockings),
+  ])
+  const texts = [...Object.entries(kills), ...Object.entries(lockings)]
   if (texts.length === 0) return 0
   const [seconds, micros] = await redis.time()
   const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
@@ -73,7 +80,7 @@ async function sweep(
   { now_ms, known }: { readonly now_ms: number; readonly known: ReadonlyMap<string, number> },
 ): Promise<boolean> {
   const { redis, lease_ms, log } = parts
-  const record = JSON.parse(text) as KillRecord
+  const record = JSON.parse(text) as InProgress
   const stored = Object.values(await redis.hgetall(REDIS_KEYS.acknowledgements(epoch)))
   const heard = stored.map((one) => JSON.parse(one) as Acknowledgement)
   const acknowledged = new Set(heard.map(processOf))
@@ -89,18 +96,27 @@ async function sweep(
   const isKept = isAwaited || (isEnding && age_ms < FOLLOW_MS)
   const isEventDue = record.event !== null && (!isKept || age_ms > EVENT_WAIT_MS)
   if (isAwaited && !isEventDue && now_ms - record.last_published_ms > PUBLISH_AGAIN_MS) {
-    const { organization_id, agent_id } = record
-    const about = { organization_id, agent_id, silent }
-    log.warn(about, 'edges have not acknowledged a kill; it is published again')
-    await publishAgain(parts, epoch, text, now_ms)
+    log.warn(
+      { ...nameOf(record), silent },
+      'edges have not acknowledged a kill or a lock; it is published again',
+    )
+    await (isLock(record)
+      ? publishLockAgain(parts, epoch, text, record, now_ms)
+      : publishAgain(parts, epoch, text, now_ms))
     return true
   }
   if (isStepped || now_ms >= record.finish_after_ms) {
-    const counts = await countsOf(redis, record, { heard, silent, now_ms })
-    const receipt = await countedReceipt(redis, record, counts, { heard, silent, now_ms })
+    const ignorant = isLock(record)
+      ? await ignorantEdges(redis, heard.map(processOf))
+      : new Set<string>()
+    const far = { heard, silent, ignorant, now_ms }
+    const counts = await countsOf(redis, record, far)
+    const receipt = await countedReceipt(redis, record, counts, far)
     if (!isKept || isEventDue || !isSame(receipt, record.receipt)) {
       const event = isEventDue ? null : record.event
-      const next = isKept ? { ...record, event, ...(receipt === null ? {} : { receipt }) } : null
+      const next = isKept
+        ? ({ ...record, event, ...(receipt === null ? {} : { receipt }) } as InProgress)
+        : null
       await finishKill(redis, epoch, { record, text }, isEventDue ? counts : null, next, receipt)
       return isKept && (event !== null || isAwaited)
     }
@@ -111,50 +127,91 @@ async function sweep(
 interface SoFar {
   readonly heard: readonly Acknowledgement[]
   readonly silent: readonly string[]
+  /** Of those heard, the ones that do not know locks. */
+  readonly ignorant: ReadonlySet<string>
   readonly now_ms: number
 }
 
 async function countsOf(
   redis: RedisClient,
-  { organization_id, agent_id, published_ms }: KillRecord,
-  { heard, silent, now_ms }: SoFar,
+  record: InProgress,
+  { heard, silent, ignorant, now_ms }: SoFar,
 ): Promise<KillCounts> {
+  const { organization_id, published_ms } = record
   const ended = countEnded(heard)
   const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
   return {
     ...ended,
     propagation_ms: Math.max(0, Math.ceil((last_us - published_ms * 1000) / 1000)),
-    complete: silent.length === 0 && ended.unconfirmed === 0,
-    metadata: await readCallCounts(redis, organization_id, agent_id, now_ms),
+    complete: silent.length === 0 && ended.unconfirmed === 0 && ignorant.size === 0,
+    metadata: isLock(record)
+      ? NO_CALL_COUNTS
+      : await readCallCounts(redis, organization_id, record.agent_id, now_ms),
   }
 }
 
 /** Whether two receipts differ in nothing but the time of the count. */
-const isSame = (receipt: StoredReceipt | null, before: StoredReceipt | undefined): boolean =>
+const isSame = (receipt: Counted | null, before: Counted | undefined): boolean =>
   JSON.stringify({ ...receipt, counted_at: null }) ===
   JSON.stringify({ ...before, counted_at: null })
 
 /** The kept receipt with the stored acknowledgements; null if the kill was made by a process of version 0.2. */
 async function countedReceipt(
   redis: RedisClient,
-  { receipt, organization_id, agent_id, published_ms }: KillRecord,
+  record: InProgress,
   counts: KillCounts,
-  { heard, silent, now_ms }: SoFar,
-): Promise<StoredReceipt | null> {
-  if (receipt === undefined) return null
+  { heard, silent, ignorant, now_ms }: SoFar,
+): Promise<StoredReceipt | LockReceipt | null> {
+  const { published_ms } = record
+  if (record.receipt === undefined) return null
   const records = silent.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...silent)
   const rows = [
-    ...heard.map(({ stored_us, ...one }) => ({
-      edge_id: one.edge_id,
-      region: one.region,
-      acknowledged_ms: Math.max(0, (stored_us ?? 0) / 1000 - published_ms),
-      ...endedBy(one),
-    })),
+    ...heard.map((one) =>
+      heardRow(one, Math.max(0, (one.stored_us ?? 0) / 1000 - published_ms), ignorant),
+    ),
     ...silent.map((process_id, i) => silentRow(process_id, records[i])),
   ]
-  const still_usable_keys = await readStillUsableKeys(redis, organization_id, agent_id, now_ms)
   const counted_at = new Date(now_ms).toISOString()
+  if (isLock(record))
+    return withRows(record.receipt ?? emptyReceipt(record.lock), counts, rows, counted_at)
+  const { receipt, organization_id, agent_id } = record
+  if (receipt === undefined) return null
+  const still_usable_keys = await readStillUsableKeys(redis, organization_id, agent_id, now_ms)
   return withCounts(receipt, counts, rows, { counted_at, still_usable_keys })
+}
+
+const nameOf = (record: InProgress): object =>
+  isLock(record)
+    ? { organization_id: record.lock.organization_id, lock_id: record.lock.lock_id }
+    : { organization_id: record.organization_id, agent_id: record.agent_id }
+
+/** Only while it is in force. */
+async function publishLockAgain(
+  { redis, lease_ms }: Parts,
+  epoch: number,
+  text: string,
+  record: LockRecord,
+  now_ms: number,
+): Promise<void> {
+  const { lock, event } = record
+  const { organization_id, lock_id } = lock
+  const { lockings } = REDIS_KEYS
+  const locks = REDIS_KEYS.locks(organization_id)
+  const committed = await commit(
+    redis,
+    {
+      guards: [
+        ['HGET', locks, lock_id, true],
+        ['HGET', lockings, String(epoch), text],
+      ],
+      writes: [['HSET', lockings, epoch, JSON.stringify({ ...record, last_published_ms: now_ms })]],
+      targets: [{ what: 'lock', organization_id, lock, again_of: epoch }],
+    },
+    lease_ms,
+    'even_when_full',
+  )
+  const isLifted = committed.kind === 'refused' && committed.guard === 0
+  if (isLifted && event === null) await redis.hdel(lockings, String(epoch))
 }
 
 /** Only while the kill is in force: calls of an agent that has since been reactivated or deleted must not be cut. */

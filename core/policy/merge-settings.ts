@@ -12,6 +12,7 @@ import {
   type Speaker,
 } from '../model.ts'
 import type { EffectiveTools } from '../mcp/check-mcp-tool.ts'
+import type { ReadTools } from '../mcp/only-reads.ts'
 import { foldToolName } from '../mcp/fold-tool-name.ts'
 import { compileToolGlob } from '../mcp/tool-glob.ts'
 
@@ -26,6 +27,7 @@ export interface EffectiveSettings {
   readonly over_limit: OverLimit
   readonly allow_batches: boolean
   readonly tools: EffectiveTools
+  readonly read_tools: ReadTools
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
   readonly rate: RateSettings
@@ -50,6 +52,7 @@ export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
       : 'refuse',
     allow_batches: scopes.every((scope) => scope.allow_batches === true),
     tools: mergeTools(scopes.map((scope) => scope.mcp_tools)),
+    read_tools: scopes.map(({ read_tools = [] }) => read_tools.map(compileToolGlob)),
     injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
     anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),
     rate: mergeRate(scopes.map((scope) => scope.rate_limiting)),

@@ -572,6 +572,38 @@ export const REDIS_KEY_ROWS = {
     type: 'sorted set',
     holds: 'kill_id by the epoch of the kill',
   },
+  locks: {
+    kind: 'locks',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'lock_id → Lock. That of `*` has the locks of everything.',
+  },
+  lockReceipts: {
+    kind: 'lock-receipts',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'lock_id → LockReceipt: what each edge did when the lock was created',
+  },
+  lockTombstones: {
+    kind: 'lock-tombstones',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds:
+      'lock_id of the newest 10,000 lifted locks by the ms at which they were lifted. A lock that is neither here nor in `locks` was lost.',
+  },
+  lockPlaces: {
+    kind: 'lock-places',
+    of: [],
+    type: 'hash',
+    holds: 'lock_id → organization_id in the name of the key that has the lock',
+  },
+  lockings: {
+    kind: 'lockings',
+    of: [],
+    type: 'hash',
+    holds:
+      'epoch → LockRecord, from the creation of a lock until its event is written and every live edge has acknowledged',
+  },
   agentOrganizationKeys: {
     kind: 'agent-organization-keys',
     of: ['organization_id', 'agent_id'],

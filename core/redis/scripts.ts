@@ -24,6 +24,7 @@ export const SCRIPTS = {
   'hash-bytes': 1,
   'hold-lease': 1,
   kill: 4,
+  lock: 7,
   'keep-schedules': 7,
   'note-agent-uses': 7,
   'note-test-delivery': 15,

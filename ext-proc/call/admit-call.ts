@@ -13,6 +13,8 @@ import { callerOfHash, type KeyLookup } from './caller-of-hash.ts'
 import { findCaller } from './find-caller.ts'
 import type { SentBody } from './buffer-body.ts'
 import { headAsSent } from './head-as-sent.ts'
+import { lockFacts } from './lock-facts.ts'
+import { retryAfter } from '../verdict/retry-after.ts'
 import { noteAdmission } from './note-admission.ts'
 import { noteCaller } from './note-caller.ts'
 import { noteUnusableKey } from './note-unusable-key.ts'
@@ -124,6 +126,7 @@ export async function admitCall(
         if (facts.said === undefined && !is_unlisted) record.note('integration', 'pass')
         const found = readAgentFacts(services, call.io, admission)
         facts.agent = found instanceof Promise ? await found : found
+        facts.locks = lockFacts(services, admission.organization_id)
         if (!is_unlisted) record.note('agent', 'pass')
         break
       }
@@ -137,8 +140,16 @@ const callerOf = (services: AdmissionServices, call: ReceivedCall, raw_query: st
     ? findCaller(services.policy, call.headers, raw_query)
     : callerOfHash(services.policy, call.proxied.key_hash, { kind: 'authorization' })
 
-const refused = ({ step, reason, details, status, data }: NotAdmitted): Step<never> =>
+const refused = ({
+  step,
+  reason,
+  details,
+  status,
+  data,
+  retry_after_ms,
+}: NotAdmitted): Step<never> =>
   deny(step, reason, details, {
+    ...(retry_after_ms === undefined ? {} : { headers: retryAfter(retry_after_ms) }),
     ...(status === undefined ? {} : { status }),
     ...(data === undefined ? {} : { data: { ...details, ...data } }),
   })
@@ -152,7 +163,7 @@ function admittedCall(
   facts: AdmittedFacts,
 ): AdmittedCall {
   const { method, is_socket, target, integration, integrations, outgoing, overrides } = admitted
-  const { key, agent, agent_scopes, scope, rule, settings } = admitted
+  const { key, agent, agent_scopes, scope, rule, settings, reading_lock } = admitted
   return {
     kind: 'admitted',
     method,
@@ -168,6 +179,7 @@ function admittedCall(
     scope,
     rule,
     settings,
+    reading_lock,
     head: headAsSent(head, outgoing.remove),
     organization,
     body,

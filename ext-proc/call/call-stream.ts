@@ -26,6 +26,7 @@ import type { Denial } from '../verdict/denial.ts'
 import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Standing } from '../verdict/standing.ts'
 import type { Forward, Verdict } from '../verdict/verdict.ts'
+import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { writeError } from '../verdict/write-error.ts'
 import type { CallTraces } from '../trace/call-traces.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
@@ -166,7 +167,8 @@ export class CallStream implements CallInFlight, CallIo {
     this.#isRefusalLogged = true
     this.#parts.metrics.decided('terminated', denial.reason, [])
     this.#noteSocket(record)
-    const data = why.reason === 'not_admitted' ? (denial.data ?? denial.details) : {}
+    const isTold = why.reason === 'not_admitted' || why.reason === 'locked'
+    const data = isTold ? (denial.data ?? denial.details) : {}
     const entry = record.terminated(denial.reason, status, data)
     if (entry !== null) void this.#parts.recorder.refused(entry)
     return true
@@ -259,11 +261,12 @@ export class CallStream implements CallInFlight, CallIo {
     if (watch === 'refuse')
       return this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
     const isUnlogged = verdict.tunnel === 'intercepted'
+    // A lock that is created from here on finds the call by it.
+    this.standing = verdict.standing
     if (this.#parts.is_strict && !isUnlogged) await this.#logFirst(record)
     // A kill in the meantime has cut the call.
     if (this.#state !== 'deciding') return
     this.#watch = watch
-    this.standing = verdict.standing
     this.#state = 'passed'
     this.#trace(record, 'allowed', null, null)
     this.passed_ms = performance.now()
@@ -541,6 +544,8 @@ const denialOf = (why: Cut): Denial => {
   switch (why.reason) {
     case 'agent_killed':
       return { reason: why.reason, details: { killed_at: why.killed_at }, status: 503 }
+    case 'locked':
+      return deniedByLock(why.lock, why.at_ms, { status: 503 })
     case 'gateway_unavailable':
       return { reason: why.reason, details: {}, status: 503 }
     case 'not_admitted':

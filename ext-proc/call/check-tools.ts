@@ -2,11 +2,15 @@ import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { checkMcpTool } from '../../core/mcp/check-mcp-tool.ts'
 import { foldMethod } from '../../core/mcp/fold-method.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
+import { lockText } from '../../core/policy/locks.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
 import type { JsonRpcBody, JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { shortText } from '../../core/short-text.ts'
-import { deny, pass, type Step } from '../verdict/step.ts'
+import { deniedByLock } from '../verdict/denied-by-lock.ts'
+import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
+import type { CallIo } from './call-io.ts'
+import { isReading } from './is-reading-call.ts'
 import type { AdmittedCall } from './admit-call.ts'
 
 /** The MCP error code for headers that contradict the body. */
@@ -27,10 +31,12 @@ export interface ToolUse {
  * forwarded.
  */
 export function checkTools(
-  { head, integration, target, settings, agent_scopes }: AdmittedCall,
+  call: AdmittedCall,
   mcp: McpHeaders | null,
   facts: BodyFacts | null,
+  io: Pick<CallIo, 'has_body'>,
 ): Step<ToolUse> {
+  const { head, integration, target, settings, agent_scopes } = call
   const { tools } = settings
   const read = facts?.json_rpc ?? null
   const mismatch = mismatchOf(mcp, read)
@@ -41,6 +47,8 @@ export function checkTools(
       { reason: mismatch },
       { json_rpc_code: HEADER_MISMATCH },
     )
+  const blocked = checkLock(call, facts, io)
+  if (blocked !== null) return blocked
   // The response to `tools/list` may arrive in a stream opened by another request, also after a reconnect.
   const opensStream = head.method === 'GET'
   const isUnchecked = tools.is_unrestricted && mcp?.mirrors !== true
@@ -70,6 +78,24 @@ export function checkTools(
     ({ method }) => method !== null && foldMethod(method) === 'tools/list',
   )
   return pass({ is_checked: true, lists_tools: opensStream || lists })
+}
+
+/** Of a call that must only read. The refusal of a tool is a result, so that an MCP client shows it to the model. */
+function checkLock(
+  call: AdmittedCall,
+  facts: BodyFacts | null,
+  io: Pick<CallIo, 'has_body'>,
+): Deny | null {
+  const { reading_lock: lock } = call
+  if (lock === null || isReading(call, facts, io)) return null
+  const read = facts?.json_rpc ?? null
+  const messages = read !== null && 'messages' in read ? read.messages : []
+  const denial = deniedByLock(lock, Date.now())
+  if (!messages.some(({ is_tool_call }) => is_tool_call))
+    return { kind: 'deny', step: 'tools', denial }
+  const text = lockText(lock)
+  const body = Buffer.from(answerBlocked(messages, read?.kind === 'batch', text))
+  return { kind: 'deny', step: 'tools', denial: { ...denial, status: 200, body } }
 }
 
 /** Every tool that the server might run because of this message. */

@@ -18,6 +18,7 @@ import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
+import { isReading } from './is-reading-call.ts'
 import { reviewIfEnded, standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
@@ -75,7 +76,7 @@ export async function decideCall(
   if (overrides.kind === 'deny') return overrides
   record.note('body', 'pass')
 
-  const tools = checkTools(call, record.mcp, facts)
+  const tools = checkTools(call, record.mcp, facts, io)
   if (tools.kind === 'deny') return tools
   if (tools.value.is_checked) record.note('tools', 'pass')
 
@@ -95,7 +96,7 @@ export async function decideCall(
     return denyCredential(call, { cause: 'doctor_not_passed' })
   const credential = fillCredential(call, ready.value, services.nowMs())
   if (credential.kind === 'deny') return credential
-  const standing = standingOf(services, call, facts?.overrides ?? null)
+  const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
   const ended = standing.ends_ms == null ? null : await reviewIfEnded(services, standing)
   if (ended !== null) return ended
   const caughtUp = services.caughtUp()

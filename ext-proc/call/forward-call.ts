@@ -4,17 +4,19 @@ import { authorityOf } from '../../core/policy/authority-of.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { decideScope, overridesIn } from '../../core/policy/decide-scope.ts'
 import { isEmpty } from '../../core/policy/overrides.ts'
+import { findLock } from '../../core/policy/locks.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { socketCluster } from '../../core/store/upstream-cluster.ts'
-import type { KillBoard } from '../kill/kill-board.ts'
+import type { RestrictionBoard } from '../kill/restriction-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { RateValues } from '../rate/rate-headers.ts'
 import type { GatewayAddress } from '../response/gateway-address.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import type { ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Standing } from '../verdict/standing.ts'
+import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { deny } from '../verdict/step.ts'
 import type { SocketPlan } from '../verdict/socket-plan.ts'
 import type { Verdict } from '../verdict/verdict.ts'
@@ -27,7 +29,8 @@ import { handshakeHeaders, NO_HANDSHAKE } from './handshake-headers.ts'
 import { retryOf } from './retry-of.ts'
 
 export interface ForwardServices {
-  readonly killBoard: Pick<KillBoard, 'killedAt'>
+  readonly killBoard: Pick<RestrictionBoard, 'killedAt' | 'locksOf'>
+  readonly nowMs: () => number
   /** Whether the liveness lease is held. */
   readonly mayServe: () => boolean
   /** Why no decision can be made now, for the caller; null if that is not known. */
@@ -67,7 +70,7 @@ const ownerOf = ({ organization_id, agent_id }: AdmittedCall['agent']): JobOwner
   isGone: () => false,
 })
 
-/** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
+/** The last look at kill, locks and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
@@ -81,6 +84,14 @@ export function forwardCall(
   // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(agent.organization_id, agent.agent_id)
   if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })
+  const locks = killBoard.locksOf(agent.organization_id)
+  if (locks !== null) {
+    const { subject } = standing
+    const at_ms = services.nowMs()
+    const lock = findLock(locks, subject, at_ms, subject.is_reading ? 'deny' : 'any')
+    if (lock !== null)
+      return { kind: 'deny', step: 'agent', denial: deniedByLock(lock, at_ms, { status: 503 }) }
+  }
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   record.note('credential', 'pass')
   const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)

@@ -6,7 +6,14 @@ import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 
 /** The check for which a body is buffered: the first of those that read it. */
-export type BodyReader = 'agent_id' | 'scan' | 'tools' | 'mcp_headers' | 'signature' | 'overrides'
+export type BodyReader =
+  | 'agent_id'
+  | 'scan'
+  | 'tools'
+  | 'mcp_headers'
+  | 'signature'
+  | 'overrides'
+  | 'lock'
 
 export interface BodyPlan {
   readonly limit_bytes: number
@@ -41,6 +48,8 @@ function readerOf(
   if (call.body !== null) return 'agent_id'
   if (injection.enabled) return 'scan'
   if (!tools.is_unrestricted) return 'tools'
+  // A body may make the API do more than its method says, and tells an MCP tool that only reads from others.
+  if (call.reading_lock !== null && has_body) return 'lock'
   if (mcp?.mirrors === true) return 'mcp_headers'
   if (needs_body) return 'signature'
   const scopes = scopesFor(call.agent_scopes, call.integration)

@@ -2,13 +2,13 @@ import type { AgentFacts } from '../../core/decision/admission-facts.ts'
 import type { MissingFact } from '../../core/decision/admission.ts'
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import type { Agent } from '../../core/model.ts'
-import type { KillBoard } from '../kill/kill-board.ts'
+import type { RestrictionBoard } from '../kill/restriction-board.ts'
 import type { AgentPolicy, PolicyStore } from '../policy/policy-store.ts'
 import type { CallIo } from './call-io.ts'
 
 export interface AgentServices {
   readonly policy: Pick<PolicyStore, 'agent'>
-  readonly killBoard: Pick<KillBoard, 'killedAt' | 'known'>
+  readonly killBoard: Pick<RestrictionBoard, 'killedAt' | 'known' | 'locksOf'>
 }
 
 /** The agent with its scopes and kill state. If it is calling, the call is registered as in flight. */

@@ -78,7 +78,7 @@ async function checkIdentity(
 }
 
 function questionsOf(
-  { head, body, integration, agent, target, outgoing, settings }: AdmittedCall,
+  { head, body, integration, agent, target, outgoing, settings, reading_lock }: AdmittedCall,
   mcp: McpHeaders | null,
   limit_bytes: number,
 ): BodyQuestions {
@@ -92,7 +92,10 @@ function questionsOf(
     is_batch_path: isBatchPath(target.segments),
     // A signature covers it, or it replaces what the caller sent.
     keeps_body: integration.is_signed || body?.is_stripped === true,
-    json_rpc: settings.tools.is_unrestricted && mcp === null ? null : { headers: mcp },
+    json_rpc:
+      settings.tools.is_unrestricted && mcp === null && reading_lock === null
+        ? null
+        : { headers: mcp },
     scan: settings.injection.enabled
       ? {
           method: head.method,

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { admit } from '../../core/decision/admit.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
 import type { Caller, RequestFacts } from '../../core/decision/admission-facts.ts'
-import type { ApiKey, Scope } from '../../core/model.ts'
+import type { Agent, ApiKey, Scope } from '../../core/model.ts'
+import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import type { AgentScopes } from '../../core/policy/compile-scopes.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { Overrides } from '../../core/policy/overrides.ts'
@@ -11,7 +12,9 @@ import type { UnlistedFacts } from '../../core/policy/unlisted-hosts.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { AdmissionServices } from './admit-call.ts'
+import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { callerOfHash } from './caller-of-hash.ts'
+import { lockFacts } from './lock-facts.ts'
 import { readAgentFacts } from './read-agent-facts.ts'
 
 /** By what a call was admitted. */
@@ -34,26 +37,42 @@ export type ReviewServices = Pick<AdmissionServices, 'policy' | 'killBoard' | 'n
 
 interface StandingCall {
   readonly facts: AdmittedFacts
+  readonly agent: Agent
+  readonly integration: CompiledIntegration
   readonly scope: Scope
   readonly is_socket: boolean
   readonly settings: EffectiveSettings
 }
 
-/** @param inBody methods and paths that the body names; null if it was not read */
+/**
+ * @param inBody methods and paths that the body names; null if it was not read
+ * @param is_reading whether the call does nothing but read
+ */
 export const standingOf = (
   services: ReviewServices,
-  { facts, scope, is_socket, settings }: StandingCall,
+  { facts, agent, integration, scope, is_socket, settings }: StandingCall,
   inBody: Overrides | null,
+  is_reading: boolean,
 ): Standing => {
+  const subject = {
+    agent,
+    key_id: facts.caller.key.key_id,
+    integration_id: integration.integration.integration_id,
+    scope_id: scope.scope_id,
+    is_reading,
+  }
   // A call is held here as long as it lasts.
   const socket = is_socket ? settings : null
   const standing = {
     key_hash: facts.caller.key.hash,
+    subject,
     ends_ms: endOf(scope),
     review: async () => {
-      const reviewed = await reviewCall(services, facts, inBody, socket)
+      const reviewed = await reviewCall(services, facts, inBody, socket, is_reading)
       if (reviewed.kind === 'deny') return reviewed.denial
       standing.ends_ms = endOf(reviewed.scope)
+      const { scope_id } = reviewed.scope
+      standing.subject = { ...subject, agent: reviewed.agent, scope_id }
       return null
     },
   }
@@ -80,7 +99,8 @@ async function reviewCall(
   { request, caller: { key, place }, said, unlisted, now_ms, scope }: AdmittedFacts,
   inBody: Overrides | null,
   socket: EffectiveSettings | null,
-): Promise<Deny | { readonly kind: 'stands'; readonly scope: Scope }> {
+  is_reading: boolean,
+): Promise<Deny | { readonly kind: 'stands'; readonly scope: Scope; readonly agent: Agent }> {
   const { policy, nowMs } = services
   const caller = await callerOfHash(policy, key.hash, place)
   const { table, unlisted_hosts } = await policy.organization(key.organization_id)
@@ -96,7 +116,8 @@ async function reviewCall(
   if (admission.kind === 'missing' && admission.fact === 'agent') {
     const agent = await readAgentFacts(services, IN_FLIGHT, admission)
     const scopes_at_ms = endsByItself(agent.scopes, scope) ? now_ms : nowMs()
-    admission = admit({ ...facts, agent, scopes_at_ms })
+    const locks = lockFacts(services, admission.organization_id)
+    admission = admit({ ...facts, agent, scopes_at_ms, locks })
   }
   if (admission.kind === 'missing') throw new Error(`the fact ${admission.fact} is not known`)
   const refused =
@@ -107,9 +128,12 @@ async function reviewCall(
       : admission
   if (refused !== null) return deny(refused.step, refused.reason, refused.details)
   if (admission.kind !== 'admitted') throw new Error('a call is neither refused nor admitted')
+  const { reading_lock: lock } = admission
+  if (lock !== null && !is_reading)
+    return { kind: 'deny', step: 'scope', denial: deniedByLock(lock, nowMs()) }
   return socket !== null && !scanAlike(admission.settings, socket)
     ? SCANNED_OTHERWISE
-    : { kind: 'stands', scope: admission.scope }
+    : { kind: 'stands', scope: admission.scope, agent: admission.agent }
 }
 
 /** Whether the scope that a call was admitted by is in force as it was, and lets running calls outlive its end. */

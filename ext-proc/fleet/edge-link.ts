@@ -10,7 +10,7 @@ import { processOf } from '../../core/control/process-of.ts'
 import { isDiskFull } from '../../core/redis/is-disk-full.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import type { KillTarget } from '../kill/enforce-kill.ts'
+import { isRestriction, type RestrictionTarget } from '../kill/enforce-kill.ts'
 import type { LivenessLease } from './liveness-lease.ts'
 import type { StoreClock } from './store-clock.ts'
 import { type CallsInFlight, type CutCounts, NONE_CUT, sumOfCuts } from '../kill/calls-in-flight.ts'
@@ -34,8 +34,8 @@ export interface EdgeLinkParts {
   readonly inFlight: CallsInFlight
   /** Invalidates what a change made stale, before the change is acknowledged. */
   readonly drop: (target: ControlTarget) => void
-  /** Enforces a kill or a reactivation and returns what it ended. */
-  readonly enforce: (target: KillTarget) => Promise<CutCounts>
+  /** Enforces or ends a kill or a lock and returns what it ended. */
+  readonly enforce: (target: RestrictionTarget) => Promise<CutCounts>
   /** Issues all certificates of the forward proxy again, since its CA is another one. */
   readonly replaceAuthority: () => Promise<void>
   /** Ends the calls in flight of agents that were deleted with their organization. */
@@ -169,8 +169,7 @@ export class EdgeLink {
   async #apply(targets: readonly ControlTarget[]): Promise<CutCounts> {
     const enforced: Promise<CutCounts>[] = []
     for (const target of targets) {
-      if (target.what === 'kill' || target.what === 'reactivate')
-        enforced.push(this.#parts.enforce(target))
+      if (isRestriction(target)) enforced.push(this.#parts.enforce(target))
       else this.#parts.drop(target)
       if (target.what === 'forward_ca')
         enforced.push(this.#parts.replaceAuthority().then(() => NONE_CUT))
@@ -191,7 +190,7 @@ export class EdgeLink {
         if (!isReady) return
         void this.#acknowledge(epoch, counts)
         for (const target of targets)
-          if (target.what === 'kill' && target.again_of !== undefined)
+          if ('again_of' in target && target.again_of !== undefined)
             void this.#acknowledge(target.again_of, counts, 'if_absent')
       },
       (error: unknown) =>

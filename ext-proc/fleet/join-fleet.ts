@@ -15,8 +15,9 @@ import { EdgeLink, type EdgeLinkParts } from './edge-link.ts'
 import { enforceKill } from '../kill/enforce-kill.ts'
 import { LivenessLease } from './liveness-lease.ts'
 import { CallsInFlight } from '../kill/calls-in-flight.ts'
-import { KillBoard } from '../kill/kill-board.ts'
+import { RestrictionBoard } from '../kill/restriction-board.ts'
 import { makeConfirmer } from '../kill/make-confirmer.ts'
+import { makeLockRestorer } from '../kill/make-lock-restorer.ts'
 import { makeRestorer } from '../kill/make-restorer.ts'
 import { makeVerifier } from '../kill/make-verifier.ts'
 import { PolicyStore } from '../policy/policy-store.ts'
@@ -39,7 +40,7 @@ export interface Membership {
   readonly reviews: ReviewQueue
   /** By which keys and scopes end. */
   readonly clock: StoreClock
-  readonly killBoard: KillBoard
+  readonly killBoard: RestrictionBoard
   readonly policy: PolicyStore
   readonly lease: LivenessLease
   readonly stall: StallWatch
@@ -109,9 +110,7 @@ export async function joinFleet({
   const inFlight = new CallsInFlight()
   const clock = new StoreClock(nowMs, Date.now)
   const reviews = new ReviewQueue({ inFlight, nowMs: clock.nowMs, log })
-  const now = (): Date => new Date()
-  const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })
-  const killBoard = new KillBoard(restoreLost)
+  const killBoard = openBoard({ redis: commands, lease_ms, edge_id, log }, clock)
   const keyRing = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
   const storeCheck = new StoreCheck(commands, keyRing)
   await storeCheck.atStart()
@@ -122,7 +121,7 @@ export async function joinFleet({
     if (stood_ms > lease_ms / 3) doubtLease(lease, stood_ms, log)
     link.stalled()
   })
-  const parts = { policy, killBoard, inFlight, commands }
+  const parts = { policy, killBoard, inFlight, commands, nowMs: clock.nowMs }
   const confirmSoon = makeConfirmer(parts)
   const verifyKills = makeVerifier(parts, log)
   const authority = { ...NO_AUTHORITY }
@@ -147,7 +146,7 @@ export async function joinFleet({
     enforce: (target) => {
       // Written before the acknowledgement, on the same connection, because the receiver of the acknowledgement reads these
       // keys.
-      uses.writeAgent(target.organization_id, target.agent_id, urgent)
+      if ('agent_id' in target) uses.writeAgent(target.organization_id, target.agent_id, urgent)
       return enforceKill({ ...parts, confirmSoon }, target)
     },
     cutDeleted: (organization_id) => cutDeleted(parts, organization_id),
@@ -164,6 +163,23 @@ export async function joinFleet({
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
   return { ...parts, reviews, clock, lease, stall, link, keyRing, stopBeacon, authority }
+}
+
+/** The kills and locks that this edge knows; what the store has lost of them is restored. */
+function openBoard(
+  parts: Omit<Parameters<typeof makeRestorer>[0], 'now'>,
+  clock: StoreClock,
+): RestrictionBoard {
+  const restoring = { ...parts, now: () => new Date() }
+  const board: RestrictionBoard = new RestrictionBoard({
+    kill: makeRestorer(restoring),
+    lock: makeLockRestorer({
+      ...restoring,
+      nowMs: clock.nowMs,
+      forget: (lock) => board.forgetLock(lock),
+    }),
+  })
+  return board
 }
 
 /** Proofs from before a long pause say nothing about the messages sent during it. */

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Caller } from '../../core/decision/admission-facts.ts'
 import { isNamedHost } from '../../core/policy/also-hosts.ts'
 import { checkKey } from '../../core/decision/check-key.ts'
-import type { ApiKey } from '../../core/model.ts'
+import type { Agent, ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
+import { findLock, type LockSubject } from '../../core/policy/locks.ts'
 import { targetProblemDetails } from '../../core/policy/target-problem-details.ts'
 import type { CallIo } from '../call/call-io.ts'
 import { callerOfHash } from '../call/caller-of-hash.ts'
@@ -19,6 +20,7 @@ import {
   UNCHANGED,
   type ResponseInspector,
 } from '../verdict/response-inspector.ts'
+import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { proxyCredentials } from './proxy-credentials.ts'
@@ -90,6 +92,11 @@ export async function decideTunnel(
   if (facts.killed_at !== null) return deny('agent', 'agent_killed', { killed_at: facts.killed_at })
   if (facts.agent.restore_gap !== undefined)
     return deny('agent', 'gateway_unavailable', { cause: 'restored' })
+  // Its locks are read with it.
+  await policy.organization(organization_id)
+  const subject = tunnelSubject(facts.agent, caller)
+  const early = lockedTunnel(services, subject, true)
+  if (early !== null) return early
   record.note('agent', 'pass')
   const limited = await checkLimits(services, caller)
   if (limited !== null) return limited
@@ -100,6 +107,9 @@ export async function decideTunnel(
   // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(organization_id, agent_id)
   if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at })
+  const is_reading = tunnel === 'intercepted'
+  const lock = lockedTunnel(services, subject, is_reading)
+  if (lock !== null) return lock
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   const own: readonly Header[] =
     tunnel === 'blind'
@@ -115,12 +125,35 @@ export async function decideTunnel(
     tunnel,
     standing: {
       key_hash: caller.key.hash,
+      subject: { ...subject, is_reading },
       review: () => reviewTunnel(services, caller, authority, tunnel, admitted_ms),
     },
     inspector: UNSEEN,
     rate: null,
     changes: { set, remove: ['proxy-authorization'], body: null },
   }
+}
+
+const tunnelSubject = (
+  agent: Agent,
+  { key }: ProxyCaller,
+): LockSubject & { readonly agent: Agent } => ({
+  agent,
+  key_id: key.key_id,
+  integration_id: null,
+  scope_id: null,
+})
+
+/** @param is_reading calls inside are decided one by one; what passes through a blind tunnel may do anything */
+function lockedTunnel(
+  { killBoard, nowMs }: TunnelServices,
+  subject: LockSubject & { readonly agent: Agent },
+  is_reading: boolean,
+): Deny | null {
+  const at_ms = nowMs()
+  const table = killBoard.locksOf(subject.agent.organization_id)
+  const lock = findLock(table, subject, at_ms, is_reading ? 'deny' : 'any')
+  return lock === null ? null : { kind: 'deny', step: 'agent', denial: deniedByLock(lock, at_ms) }
 }
 
 /** The checks of the caller again, and whether the tunnel may still be of its kind. */
@@ -145,6 +178,13 @@ async function reviewTunnel(
     return deny('agent', 'key_not_allowed').denial
   const { agent, scopes } = await policy.agent(organization_id, agent_id)
   if (agent === null) return deny('agent', 'agent_not_found').denial
+  await policy.organization(organization_id)
+  const locked = lockedTunnel(
+    services,
+    tunnelSubject(agent, { key, agent_id }),
+    tunnel === 'intercepted',
+  )
+  if (locked !== null) return locked.denial
   const kind = await kindOfTunnel(services, organization_id, authority)
   if (kind === tunnel || tunnel === 'intercepted') return null
   // Calls of an integration must be decided one by one.

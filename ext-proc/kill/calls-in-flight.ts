@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { chunksOf } from '../../core/chunks-of.ts'
 import type { BusiestAgents } from '../../core/control/control-message.ts'
+import type { Lock } from '../../core/model.ts'
 import type { Denial } from '../verdict/denial.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
@@ -25,6 +26,7 @@ export interface CallInFlight {
 
 export type Cut =
   | { readonly reason: 'agent_killed'; readonly killed_at: string }
+  | { readonly reason: 'locked'; readonly lock: Lock; readonly at_ms: number }
   | { readonly reason: 'gateway_unavailable' }
   /** A change of key, agent, scope or integration: it would not be admitted any more. */
   | { readonly reason: 'not_admitted'; readonly denial: Denial }
@@ -172,10 +174,14 @@ export class CallsInFlight {
    * Cuts every call of an agent immediately, and its tunnels shortly after; then counts those that Envoy has ended in time. Calls
    * that an earlier cut is already ending are awaited too, but counted by that cut. `rest` counts them all, however late they end.
    */
-  async cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
-    const calls = [...(this.#byAgent.get(keyOf(organization_id, agent_id)) ?? [])]
-    if (calls.length === 0)
-      return { terminated: 0, unconfirmed: this.unwatched.count(organization_id, agent_id) }
+  cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
+    const calls = this.#byAgent.get(keyOf(organization_id, agent_id)) ?? []
+    return this.cut([...calls], why, () => this.unwatched.count(organization_id, agent_id))
+  }
+
+  /** The same for any calls. @param unwatched how many more may be running that cannot be cut any more */
+  async cut(calls: readonly CallInFlight[], why: Cut, unwatched: () => number): Promise<CutCounts> {
+    if (calls.length === 0) return { terminated: 0, unconfirmed: unwatched() }
     const recent_ms = performance.now() - RECENT_PASS_MS
     const own: EndedCount = { calls: 0, tunnels: 0 }
     let ended = 0
@@ -214,7 +220,7 @@ export class CallsInFlight {
     const countNow = (): CutCounts => ({
       terminated: own.calls + own.tunnels,
       ...(own.tunnels > 0 ? { tunnels: own.tunnels } : {}),
-      unconfirmed: calls.length - ended + this.unwatched.count(organization_id, agent_id),
+      unconfirmed: calls.length - ended + unwatched(),
     })
     const ending = calls.length - ended
     return ending === 0 ? countNow() : { ...countNow(), ending, rest: all.then(countNow) }

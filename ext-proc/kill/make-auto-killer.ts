@@ -3,7 +3,7 @@ import { publishKill } from '../../core/kill/publish-kill.ts'
 import type { Agent } from '../../core/model.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { waitForReplicas } from '../../core/redis/wait-for-replicas.ts'
-import type { KillBoard } from './kill-board.ts'
+import type { RestrictionBoard } from './restriction-board.ts'
 
 /**
  * A kill that could not be written is retried until the store takes it, however long it is unavailable. After so many attempts,
@@ -27,7 +27,7 @@ export type AutoKiller = (agent: Agent, order: AutoKillOrder) => Promise<boolean
 interface AutoKillerParts {
   /** A separate connection, because a wait for replicas blocks later commands. */
   readonly redis: RedisClient
-  readonly killBoard: KillBoard
+  readonly killBoard: RestrictionBoard
   readonly lease_ms: number
   readonly edge_id: string
   readonly nowMs: () => number

@@ -1,12 +1,13 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KillBoard } from './kill-board.ts'
+import type { RestrictionBoard } from './restriction-board.ts'
+import { verifyLocks } from './verify-locks.ts'
 import { verifyStates } from './verify-states.ts'
 
 /** Kills received within this time are confirmed with a single read. */
 const GATHER_MS = 100
 
 interface ConfirmerParts {
-  readonly killBoard: KillBoard
+  readonly killBoard: RestrictionBoard
   readonly commands: RedisClient
 }
 
@@ -15,9 +16,10 @@ export function makeConfirmer(parts: ConfirmerParts): () => void {
   let isDue = false
   const confirm = (): void => {
     isDue = false
-    const pairs = parts.killBoard.toConfirm()
-    // If the read fails, the resync after the lost connection repeats it.
-    verifyStates(parts, pairs).catch(() => undefined)
+    const { killBoard } = parts
+    // If a read fails, the resync after the lost connection repeats it.
+    verifyStates(parts, killBoard.toConfirm()).catch(() => undefined)
+    verifyLocks(parts, killBoard.locksToConfirm()).catch(() => undefined)
   }
   return () => {
     if (isDue) return

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { restoreState, tellLostAgent } from '../../core/kill/restore-state.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { AgentKillState } from './kill-board.ts'
+import type { AgentKillState } from './restriction-board.ts'
 
 /**
  * An admin process creates the first organization of an empty store within seconds, and an unavailable store usually returns.
@@ -55,7 +55,7 @@ export function makeRestorer(parts: RestorerParts): (lost: AgentKillState) => vo
   }
 }
 
-async function insist(
+export async function insist(
   attempt: () => Promise<'done' | 'later'>,
   onError: (error: unknown) => void,
 ): Promise<void> {

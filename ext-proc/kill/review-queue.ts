@@ -185,7 +185,7 @@ export class ReviewQueue {
   }
 }
 
-/** Null if no running call depends on it; kills and deleted organizations end their calls themselves. */
+/** Null if no running call depends on it; kills, locks and deleted organizations end their calls themselves. */
 function nameOf(target: ControlTarget): string | null {
   switch (target.what) {
     case 'key':
@@ -199,6 +199,8 @@ function nameOf(target: ControlTarget): string | null {
     case 'kill':
     case 'reactivate':
     case 'forward_ca':
+    case 'lock':
+    case 'unlock':
       return null
   }
 }

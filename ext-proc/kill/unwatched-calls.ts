@@ -58,6 +58,16 @@ export class UnwatchedCalls {
     return this.#overflow_until_ms > this.#nowMs() ? 1 : 0
   }
 
+  /** Those of an organization, or of all, that may still be running. */
+  countIn(organization_id: string | null): number {
+    const now_ms = this.#nowMs()
+    let sum = this.#overflow_until_ms > now_ms ? 1 : 0
+    for (const [key, { count, until_ms }] of this.#byAgent)
+      if (until_ms > now_ms && (organization_id === null || key.startsWith(`${organization_id} `)))
+        sum += count
+    return sum
+  }
+
   /** It has turned out that the calls of a source had ended. */
   forget(source: object): void {
     for (const [key, entry] of this.#byAgent) if (entry.source === source) this.#byAgent.delete(key)

@@ -1,7 +1,7 @@
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KillBoard } from './kill-board.ts'
+import type { RestrictionBoard } from './restriction-board.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** The record of an agent may have 16 kB of metadata. */
@@ -21,7 +21,7 @@ export type StoredState = 'stored' | 'held' | 'absent' | 'unreadable'
  * @throws (rejects) if the store cannot be read
  */
 export async function verifyStates(
-  { killBoard, commands }: { readonly killBoard: KillBoard; readonly commands: RedisClient },
+  { killBoard, commands }: { readonly killBoard: RestrictionBoard; readonly commands: RedisClient },
   pairs: readonly AgentPair[],
   onState?: (pair: AgentPair, state: StoredState) => void,
 ): Promise<void> {
@@ -55,7 +55,7 @@ function groupPairs(pairs: readonly AgentPair[]): (readonly [string, readonly st
 }
 
 function learn(
-  killBoard: KillBoard,
+  killBoard: RestrictionBoard,
   organization_id: string,
   agent_id: string,
   text: string | null,

@@ -3,6 +3,7 @@ import type { OpenedAuth } from '../../core/credential/catalogue.ts'
 import {
   type Agent,
   type ApiKey,
+  EVERYWHERE,
   type Integration,
   type Organization,
   type Scope,
@@ -32,6 +33,7 @@ import { openAuth } from '../../core/store/credential-binding.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
+import { type LockFlags, readLocks } from './read-locks.ts'
 import type { OwnUpstream } from './own-upstream.ts'
 import { ReadTurns } from './read-turns.ts'
 import { StepTurns } from './step-turns.ts'
@@ -86,7 +88,7 @@ const BUDGET = {
 }
 
 /** Learns about kills from every read of an agent, and reports what is known without a read. */
-export interface KillFlags {
+export interface KillFlags extends LockFlags {
   /** Take this before reading the store, and pass it on with the result of the read. */
   moment(): number
   learnStored(agent: Agent, since: number): void
@@ -237,6 +239,8 @@ export class PolicyStore {
         this.clear()
         return
       case 'forward_ca':
+      case 'lock':
+      case 'unlock':
         return
     }
   }
@@ -261,10 +265,12 @@ export class PolicyStore {
 
   /** In steps, so that an organization with many large integrations does not hold up the calls of others. */
   async #readOrganization(organization_id: string): Promise<OrganizationPolicy> {
-    const { redis } = this.#parts
+    const { redis, killBoard } = this.#parts
     const [texts, record] = await Promise.all([
       redis.hvals(REDIS_KEYS.integrations(organization_id)),
       redis.hget(REDIS_KEYS.organizations, organization_id),
+      readLocks(redis, killBoard, organization_id),
+      readLocks(redis, killBoard, EVERYWHERE),
     ])
     const integrations: Integration[] = []
     const auth = new Map<string, OpenedAuth | null>()

@@ -11,7 +11,7 @@ import { observedCall } from '../../core/anomaly/observed-call.ts'
 import { tellFloods } from '../../admin/activity/tell-floods.ts'
 import type { Agent } from '../../core/model.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
-import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { makeAutoKiller } from '../../ext-proc/kill/make-auto-killer.ts'
 import { GivenUpError, LogWriter } from '../../core/change/log-writer.ts'
 import { recordLines } from '../../core/change/record-entries.ts'
@@ -285,7 +285,7 @@ test('an automatic kill that the store could not take is written when it answers
   await redis.hset(REDIS_KEYS.agents(ORG), agent.agent_id, JSON.stringify(agent))
   const autoKill = makeAutoKiller({
     redis,
-    killBoard: new KillBoard(() => undefined),
+    killBoard: new RestrictionBoard(() => undefined),
     lease_ms: 3_000,
     edge_id: 'edge-1',
     nowMs: () => performance.now(),

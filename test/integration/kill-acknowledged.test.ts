@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { fromRoot } from '../../core/root.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
+import { KILL, LOCKS } from '../kit/restrictions.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { until } from '../kit/until.ts'
 
-const ROUNDS = 16
+/** A kill, and each lock. Every other comes while the edges still read what the end of the one before has changed. */
+const RESTRICTIONS = [KILL, ...LOCKS, KILL]
 const CALLERS_EACH = 3
 /** So many calls are answered in each phase of a round before the next begins. */
 const ANSWERS = 12
@@ -27,9 +29,8 @@ after(async () => {
   await fleet.stop()
 })
 
-test('threat 19: no call that was sent after an acknowledged kill reaches the API, though reads of the store are slow', async () => {
+test('threat 19: no call that was sent after an acknowledged kill or lock reaches the API, though reads of the store are slow', async () => {
   const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/hammer`)
-  const path = `/admin/agents/${access.agent.agent_id}`
   let phase = 'active-0'
   let isOver = false
   let answers = 0
@@ -40,7 +41,7 @@ test('threat 19: no call that was sent after an acknowledged kill reaches the AP
       while (!isOver) {
         const sent = phase
         underWay.set(sent, (underWay.get(sent) ?? 0) + 1)
-        const end = await openCall(url, `${access.base_url}/${sent}`, access.headers).ended
+        const end = await openCall(url, `${access.base_url}/${sent}`, access.headers, '').ended
         underWay.set(sent, (underWay.get(sent) ?? 0) - 1)
         if (sent.startsWith('dead')) reasons.add(`${end.status} ${end.reason}`)
         answers++
@@ -52,20 +53,20 @@ test('threat 19: no call that was sent after an acknowledged kill reaches the AP
     const from = answers
     await until(`calls are answered in ${next}`, () => answers >= from + ANSWERS)
   }
-  for (let round = 1; round <= ROUNDS; round++) {
-    // Every other kill comes while the edges still read what the reactivation has changed.
-    if (round % 2 === 1) await enter(`active-${round}`)
-    const receipt = await fleet.operator.send('POST', `${path}/kill`)
-    assert.equal(receipt.complete, true)
+  for (const [round, { name, reason, impose, lift }] of RESTRICTIONS.entries()) {
+    if (round % 2 === 0) await enter(`active-${round}`)
+    const receipt = await impose(fleet.operator, access)
+    assert.equal(receipt.complete, true, name)
+    reasons.clear()
     await enter(`dead-${round}`)
+    assert.deepEqual([...reasons], [`403 ${reason}`], name)
     phase = `reactivating-${round}`
     // A call that was sent while the agent was dead must not be decided after its reactivation.
     await until('no call of the dead is under way', () => !underWay.get(`dead-${round}`))
-    await fleet.operator.send('POST', `${path}/reactivate`, { reason: 'test' })
+    await lift(fleet.operator, access)
   }
   isOver = true
   await Promise.all(callers)
-  assert.deepEqual([...reasons], ['403 agent_killed'])
   const arrived = fleet.upstream.begun.map(({ path: sent }) => sent)
   assert.ok(arrived.some((sent) => sent.includes('/active-')))
   assert.deepEqual(

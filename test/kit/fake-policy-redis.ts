@@ -2,11 +2,13 @@ import {
   type Agent,
   type ApiKey,
   type Integration,
+  type Lock,
   type Organization,
   type Scope,
   SELECTED,
 } from '../../core/model.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
+import type { LockRecord } from '../../core/kill/lock-record.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
 /** As many of the store's records as an edge reads. Each read sees them as they were when it began, or fails. */
@@ -18,6 +20,9 @@ export class FakePolicyRedis {
   integrations: readonly Integration[] = []
   organization: Organization | undefined
   readonly kills = new Map<number, KillRecord>()
+  readonly lockings = new Map<number, Pick<LockRecord, 'lock'>>()
+  readonly locks = new Map<string, Lock>()
+  readonly lifted = new Set<string>()
   /** Agents whose records are no JSON. */
   readonly damaged = new Set<string>()
   isUp = true
@@ -54,6 +59,7 @@ export class FakePolicyRedis {
 
   /** Of the organization's integrations, or of its scopes that select agents. */
   async hvals(key: string): Promise<string[]> {
+    if (key.includes(':locks:')) return this.#locksIn(key).map(([, lock]) => JSON.stringify(lock))
     const selecting = this.scopes.get(SELECTED) ?? []
     if (key.includes('agent-scopes'))
       return selecting.length === 0
@@ -66,13 +72,29 @@ export class FakePolicyRedis {
     return textOf(this.organization)
   }
 
-  async hmget(_key: string, ...ids: string[]): Promise<(string | null)[]> {
+  async hmget(key: string, ...ids: string[]): Promise<(string | null)[]> {
+    if (key.includes(':locks:')) {
+      const locks = new Map(this.#locksIn(key))
+      return this.#read(`locks ${ids.join()}`, () => ids.map((id) => textOf(locks.get(id))))
+    }
     return this.#read(`agents ${ids.join()}`, () =>
       ids.map((id) => (this.damaged.has(id) ? '{' : textOf(this.agents.get(id)))),
     )
   }
 
-  async hgetall(): Promise<Record<string, string>> {
+  async zmscore(_key: string, ...ids: string[]): Promise<(string | null)[]> {
+    return ids.map((id) => (this.lifted.has(id) ? '1' : null))
+  }
+
+  #locksIn(key: string): (readonly [string, Lock])[] {
+    return [...this.locks].filter(([, { organization_id }]) => key.endsWith(`:${organization_id}`))
+  }
+
+  async hgetall(key: string): Promise<Record<string, string>> {
+    if (key.includes('lockings'))
+      return Object.fromEntries(
+        [...this.lockings].map(([epoch, record]) => [epoch, JSON.stringify(record)]),
+      )
     return this.#read('kills', () =>
       Object.fromEntries([...this.kills].map(([epoch, record]) => [epoch, JSON.stringify(record)])),
     )

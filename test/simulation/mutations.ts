@@ -7,7 +7,7 @@ export interface Mutation {
 }
 
 const LINK = 'ext-proc/fleet/edge-link.ts'
-const BOARD = 'ext-proc/kill/kill-board.ts'
+const LEDGER = 'ext-proc/kill/state-ledger.ts'
 const LEASE = 'ext-proc/fleet/liveness-lease.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -61,33 +61,33 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a kill of a lower revision is in force again',
-    file: BOARD,
-    find: 'if (known !== undefined && known.revision >= revision)',
-    replace: 'if (known !== undefined && known.revision === revision)',
+    file: LEDGER,
+    find: 'if (known !== undefined && known.state.revision >= said.revision)',
+    replace: 'if (known !== undefined && known.state.revision === said.revision)',
   },
   {
     name: 'a read that began before a kill lifts it',
-    file: BOARD,
-    find: 'if (since < known.received) return\n    const { before }',
-    replace: 'const { before }',
+    file: LEDGER,
+    find: 'if (since < known.received) return\n    const { before, state }',
+    replace: 'const { before, state }',
   },
   {
     name: 'a state that the store has lost is not restored',
-    file: BOARD,
-    find: '    this.#onLost({ ...lost, organization_id, agent_id })\n  }',
-    replace: '  }',
+    file: LEDGER,
+    find: '    this.#rules.onLost(key, lost)\n',
+    replace: '    void lost\n',
   },
   {
     name: 'an older state of the store is taken over',
-    file: BOARD,
-    find: 'if (known === undefined || revision >= known.revision) {',
-    replace: 'if (known === undefined || revision > 0) {',
+    file: LEDGER,
+    find: 'if (known === undefined || found.revision >= known.state.revision) {',
+    replace: 'if (known === undefined || found.revision > 0) {',
   },
   {
     name: 'a kill cuts no calls',
     file: 'ext-proc/kill/enforce-kill.ts',
-    find: "received === 'outdated'",
-    replace: "received !== 'outdated'",
+    find: "received === 'outdated'\n          ? NONE_CUT\n          : inFlight",
+    replace: "received !== 'outdated'\n          ? NONE_CUT\n          : inFlight",
   },
   {
     name: 'the last look before the pass does not see kills',
@@ -133,9 +133,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a silent edge does not keep a kill from being complete',
-    file: 'core/kill/kill-agent.ts',
-    find: 'const complete = unheard.length === 0 &&',
-    replace: 'const complete = unheard.length >= 0 &&',
+    file: 'core/kill/await-edges.ts',
+    find: 'complete: unheard.length === 0 &&',
+    replace: 'complete: unheard.length >= 0 &&',
   },
   {
     name: 'guards are not checked',

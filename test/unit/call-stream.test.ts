@@ -51,7 +51,17 @@ interface Options {
   readonly afterPause?: Promise<void>
 }
 
-const STANDING = { key_hash: 'h', review: () => Promise.resolve(null) }
+const STANDING = {
+  key_hash: 'h',
+  subject: {
+    agent: { agent_id: 'a' },
+    key_id: 'k',
+    integration_id: 'i',
+    scope_id: 's',
+    is_reading: false,
+  },
+  review: () => Promise.resolve(null),
+}
 
 /** One call on a stream of its own: the test is Envoy, the decision and the log. */
 class Call {

@@ -15,7 +15,7 @@ import { Secret } from '../../core/secret.ts'
 import type { CallIo } from '../../ext-proc/call/call-io.ts'
 import { decideCall, type DecisionServices } from '../../ext-proc/call/decide-call.ts'
 import type { TokenResult } from '../../ext-proc/credential/token-cache.ts'
-import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
 import type { RateTaken } from '../../ext-proc/rate/rate-taker.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
@@ -135,7 +135,7 @@ export interface TestGateway {
 
 /** @param events gets what is asked of store, stream and others, in order */
 export function openGateway(change: CallChange, events: string[]): TestGateway {
-  const killBoard = new KillBoard(() => undefined)
+  const killBoard = new RestrictionBoard(() => undefined)
   const note = (event: string): void => {
     events.push(event)
     if (event === change.killed_at_event)
@@ -223,7 +223,7 @@ function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallI
 
 interface Around {
   readonly policy: PolicyStore
-  readonly killBoard: KillBoard
+  readonly killBoard: RestrictionBoard
   readonly note: (event: string) => void
 }
 

@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [
   [
     'ARCHITECTURE.md',
     'waits for the acknowledgements, at most # s',
-    'core/kill/kill-agent.ts',
+    'core/kill/await-edges.ts',
     'EDGE_WAIT_MS',
     SECOND_MS,
   ],
@@ -104,7 +104,7 @@ const ROWS: readonly (readonly [
   ],
   ['guides/anomaly.md', 'has # hours', 'core/anomaly/anomaly-model.ts', 'LEARNING_MS', HOUR_MS],
   ['guides/console.md', 'at most # sessions', 'admin/sessions/sessions.ts', 'SESSIONS_LIMIT'],
-  ['guides/kill.md', 'or after # s', 'core/kill/kill-agent.ts', 'EDGE_WAIT_MS', SECOND_MS],
+  ['guides/kill.md', 'or after # s', 'core/kill/await-edges.ts', 'EDGE_WAIT_MS', SECOND_MS],
   ['guides/kill.md', 'newest # receipts', 'core/kill/kill-receipt.ts', 'RECEIPTS_MAX'],
   ['guides/kill.md', 'up to # edges each', 'core/kill/kill-receipt.ts', 'RECEIPT_ROWS_MAX'],
   ['guides/operations.md', 'at most # agents', 'admin/agents/agent-schemas.ts', 'AGENTS_LIMIT'],

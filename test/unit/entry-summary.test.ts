@@ -22,6 +22,11 @@ const EXPECTED: Readonly<Record<EventName, readonly [data: object, summary: stri
     { triggered_by: 'ops@example.com', reason: 'leaked' },
     'by ops@example.com: leaked',
   ],
+  locked: [
+    { triggered_by: 'ops@example.com', mode: 'deny', message: 'audit' },
+    'deny by ops@example.com: audit',
+  ],
+  unlocked: [{ triggered_by: 'ops@example.com', mode: 'deny' }, 'deny by ops@example.com'],
   agent_reactivated: [{ triggered_by: 'ops@example.com' }, 'by ops@example.com'],
   anomaly_detected: [
     { anomaly_score: 0.83, anomaly_types: ['frequency', 'new_endpoint'] },

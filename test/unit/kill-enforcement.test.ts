@@ -6,14 +6,14 @@ import type { Agent } from '../../core/model.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { cutDeleted } from '../../ext-proc/kill/cut-deleted.ts'
-import { enforceKill, type KillTarget } from '../../ext-proc/kill/enforce-kill.ts'
+import { enforceKill, type RestrictionTarget } from '../../ext-proc/kill/enforce-kill.ts'
 import {
   type Cut,
   type CutCounts,
   type CallInFlight,
   CallsInFlight,
 } from '../../ext-proc/kill/calls-in-flight.ts'
-import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard, type AgentKillState } from '../../ext-proc/kill/restriction-board.ts'
 import { makeConfirmer } from '../../ext-proc/kill/make-confirmer.ts'
 import { makeVerifier } from '../../ext-proc/kill/make-verifier.ts'
 import { resync } from '../../ext-proc/kill/resync.ts'
@@ -34,14 +34,14 @@ const killed = (agent_id: string, revision: number): Agent => ({
 /** As a version would store it whose records this one cannot read. */
 const newer = (agent: Agent): Agent =>
   ({ ...agent, status: 'unknown', store_format: STORE_FORMAT + 1 }) as never
-const kill = (agent_id: string, revision: number): KillTarget => ({
+const kill = (agent_id: string, revision: number): RestrictionTarget => ({
   what: 'kill',
   organization_id: ORG,
   agent_id,
   revision,
   killed_at: KILLED_AT,
 })
-const reactivation = (agent_id: string, revision: number): KillTarget => ({
+const reactivation = (agent_id: string, revision: number): RestrictionTarget => ({
   what: 'reactivate',
   organization_id: ORG,
   agent_id,
@@ -53,7 +53,7 @@ function anEdge(...agents: readonly Agent[]) {
   const redis = new FakePolicyRedis()
   for (const agent of agents) redis.agents.set(agent.agent_id, agent)
   const lost: AgentKillState[] = []
-  const killBoard = new KillBoard((state) => lost.push(state))
+  const killBoard = new RestrictionBoard((state) => lost.push(state))
   const inFlight = new CallsInFlight()
   const policy = new PolicyStore({ redis: redis.client, keyRing, killBoard })
   const confirms: string[] = []
@@ -62,6 +62,7 @@ function anEdge(...agents: readonly Agent[]) {
     killBoard,
     inFlight,
     commands: redis.client,
+    nowMs: Date.now,
     confirmSoon: () => void confirms.push('soon'),
   }
   const cuts: string[] = []

@@ -285,6 +285,7 @@ test('merged settings are the strictest of each', () => {
     over_limit: 'pass_unscanned',
     allow_batches: true,
     mcp_tools: { allow: ['read_*', 'list_*'], deny: ['x'] },
+    read_tools: ['list_*'],
     injection_detection: {
       ...injection,
       mode: 'log',
@@ -331,6 +332,7 @@ test('merged settings are the strictest of each', () => {
     max_response_bytes: 700,
     over_limit: 'refuse',
     allow_batches: false,
+    read_tools: [[['list_', '']], []],
     injection: {
       enabled: true,
       mode: 'alert',

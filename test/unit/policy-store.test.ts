@@ -7,7 +7,7 @@ import type { ApiKey } from '../../core/model.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
-import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard, type AgentKillState } from '../../ext-proc/kill/restriction-board.ts'
 import { type AgentPolicy, PolicyStore } from '../../ext-proc/policy/policy-store.ts'
 import { StepTurns, TurnsFullError } from '../../ext-proc/policy/step-turns.ts'
 import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
@@ -43,7 +43,7 @@ function oneByOne(): StepTurns {
 function aStore(turns = new StepTurns()) {
   const redis = new FakePolicyRedis()
   const lost: AgentKillState[] = []
-  const killBoard = new KillBoard((state) => lost.push(state))
+  const killBoard = new RestrictionBoard((state) => lost.push(state))
   const store = new PolicyStore({ redis: redis.client, keyRing, killBoard, turns })
   redis.agents.set('agt_a', anAgent())
   redis.scopes.set('agt_a', [aScope({ name: 'read' })])

@@ -7,6 +7,14 @@ import type { Denial } from '../../ext-proc/verdict/denial.ts'
 
 const DENIAL: Denial = { reason: 'permission_denied', details: {} }
 
+const SUBJECT = {
+  agent: { agent_id: 'a' },
+  key_id: null,
+  integration_id: null,
+  scope_id: null,
+  is_reading: false,
+}
+
 /** A queue whose calls are named; each review says what the test has set. */
 function aQueue(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -32,6 +40,7 @@ function aQueue(t: TestContext) {
       },
       standing: {
         key_hash: `key of ${name}`,
+        subject: SUBJECT,
         review: async () => {
           log.push(name)
           const verdict = verdicts.get(name) ?? null
@@ -98,7 +107,10 @@ test('calls inside a tunnel are cut before it, even those that were reviewed bef
     return DENIAL
   }
   add('inside')
-  add('tunnel', { is_tunnel: true, standing: { key_hash: '', review: refuseAll } })
+  add('tunnel', {
+    is_tunnel: true,
+    standing: { key_hash: '', subject: SUBJECT, review: refuseAll },
+  })
   add('of another agent', { agent_id: 'b' })
   queue.note({ what: 'agent', organization_id: 'o', agent_id: 'a' })
   await pass(150)
@@ -164,6 +176,7 @@ test('calls whose scope ends are decided again then, and may have a new end', as
     const call = add(name)
     const standing = {
       key_hash: '',
+      subject: SUBJECT,
       ends_ms: ends.shift() ?? null,
       review: async () => {
         const denial = (await call.standing?.review()) ?? null

@@ -13,7 +13,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { standingOf } from '../../ext-proc/call/review-call.ts'
 import { StoreClock } from '../../ext-proc/fleet/store-clock.ts'
-import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
@@ -143,7 +143,7 @@ test('a call of a scope that has ended is refused before anything is spent on it
 /** A call that was admitted at NOW, and what its review says at another time and with other scopes. */
 async function review(admitted: Scope, later: readonly Scope[], now_ms: number) {
   const redis = new FakePolicyRedis()
-  const killBoard = new KillBoard(() => undefined)
+  const killBoard = new RestrictionBoard(() => undefined)
   const keyRing = parseKeyRing(Buffer.alloc(32).toString('base64'))
   const key = {
     key_id: 'key_a',
@@ -183,11 +183,14 @@ async function review(admitted: Scope, later: readonly Scope[], now_ms: number) 
         now_ms: NOW,
         scope: { scope_id, not_before, expires_at },
       },
+      agent: anAgent(),
+      integration: { integration: anIntegration('https://x') } as never,
       scope: admitted,
       is_socket: false,
       settings: {} as never,
     },
     null,
+    false,
   )
   const denial = await standing.review()
   const reason = denial === null ? 'stands' : JSON.stringify(denial.details['reason'])

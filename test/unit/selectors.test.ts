@@ -13,7 +13,7 @@ import { isNegativeSelector, readSelector, writeSelector } from '../../core/sele
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { parseKeyRing } from '../../core/seal.ts'
-import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
 import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
 import { repetitions } from '../kit/repetitions.ts'
@@ -97,7 +97,7 @@ const edge = (client: RedisClient): PolicyStore =>
   new PolicyStore({
     redis: client,
     keyRing: parseKeyRing(Buffer.alloc(32).toString('base64')),
-    killBoard: new KillBoard(() => undefined),
+    killBoard: new RestrictionBoard(() => undefined),
   })
 
 test('1,000 random label sets: an edge selects exactly what an independent evaluator does, and nothing of another organization', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Agent } from '../../core/model.ts'
-import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
+import { RestrictionBoard, type AgentKillState } from '../../ext-proc/kill/restriction-board.ts'
 
 const agent = (revision: number, status: Agent['status']): Agent => ({
   agent_id: 'a',
@@ -17,9 +17,9 @@ const agent = (revision: number, status: Agent['status']): Agent => ({
 })
 const kill = (revision: number) => ({ revision, killed_at: `killed ${revision}` })
 
-function board(): { board: KillBoard; lost: AgentKillState[] } {
+function board(): { board: RestrictionBoard; lost: AgentKillState[] } {
   const lost: AgentKillState[] = []
-  return { board: new KillBoard((state) => lost.push(state)), lost }
+  return { board: new RestrictionBoard((state) => lost.push(state)), lost }
 }
 
 test('a message kills at once, and a read that began before it changes nothing', () => {

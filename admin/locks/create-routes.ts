@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { createLock } from '../../core/kill/create-lock.ts'
+import type { LockOrder, NotLocked, UnsignedLockOrder } from '../../core/kill/publish-lock.ts'
+import { withRoom } from '../../core/kill/with-room.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { Strict } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { type Answer, answer, conflict, invalid, notFound, type Refusal } from '../http/outcome.ts'
+import { CreatedLock, LockBody, LockPreview, viewOfLock } from './lock-schemas.ts'
+import { previewLock } from './preview-lock.ts'
+import { readLockOrder } from './read-lock-order.ts'
+
+type By =
+  | Pick<LockOrder, 'organization_id' | 'role' | 'actor'>
+  | Pick<UnsignedLockOrder, 'proof' | 'roles' | 'actor' | 'noteUse'>
+
+/** Served where kills are. */
+export const lockCreateRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/admin/locks',
+    role: 'operator',
+    tag: 'locks',
+    summary:
+      'Lock an agent, agents by labels, a key, a scope, an integration, an organization or everything',
+    forgiving: true,
+    query: Strict({
+      preview: Type.Optional(
+        Type.Boolean({ description: 'Answers what it would concern, and locks nothing' }),
+      ),
+    }),
+    body: LockBody,
+    answers: { 200: LockPreview, 201: CreatedLock },
+    handle: async (call) => {
+      const { actor, context, body, request_id } = call
+      if (isPreview(call)) return await previewLock(call)
+      const { organization_id, role, email, token_id, source_ip } = actor
+      const by = { email, token_id, source_ip, request_id, edge_id: null }
+      const done = await lock(context, body as unknown as string, {
+        organization_id,
+        role,
+        actor: by,
+      })
+      return done ?? notFound()
+    },
+    handleUnsigned: async (call) => {
+      if (isPreview(call)) return null
+      const { proof, source_ip, request_id, context } = call
+      return await lock(context, call.body as unknown as string, {
+        proof,
+        roles: ['operator', 'admin'],
+        actor: { source_ip, request_id, edge_id: null },
+        noteUse: (organization_id, token_id) => context.tokenUses.note(organization_id, token_id),
+      })
+    },
+  }),
+]
+
+/** A query of any other kind is ignored. */
+const isPreview = ({ query }: { readonly query?: unknown }): boolean =>
+  typeof query === 'object' && query !== null && 'preview' in query && query.preview === 'true'
+
+/** Null if the caller has to sign in first. */
+async function lock(context: AdminContext, body: string, by: By): Promise<Answer | Refusal | null> {
+  const { settings, now } = context
+  const wishes = readLockOrder(body, now().getTime())
+  if (!('target' in wishes)) return invalid(wishes)
+  const { ignored, ...order } = wishes
+  const parts = { ...context, lease_ms: settings.killLease_ms }
+  const default_organization = settings.organizationId
+  const done = await withRoom(context, () =>
+    createLock(parts, { ...order, ...by, default_organization }),
+  )
+  if (typeof done === 'string') return refusalOf(done)
+  return answer(201, { ...viewOfLock(done.lock, done.receipt, true), ignored })
+}
+
+function refusalOf(why: NotLocked): Refusal | null {
+  switch (why) {
+    case 'not_signed_in':
+      return null
+    case 'unknown_target':
+      return notFound('What target names does not exist in this organization. Nothing is locked.')
+    case 'too_many':
+      return conflict('too_many_locks', 'There are too many locks. Lift some first.')
+    case 'not_allowed':
+      return {
+        kind: 'refusal',
+        error: 'forbidden',
+        message: 'Only an admin token of the default organization locks everything.',
+        details: { role: 'admin' },
+      }
+  }
+}

@@ -1,0 +1,33 @@
+import type { Lock } from '../model.ts'
+import { awaitEdges, finishSoon, type KillParts, OWN_FINISH_MS } from './await-edges.ts'
+import { emptyReceipt } from './empty-receipt.ts'
+import type { LockReceipt } from './lock-record.ts'
+import {
+  type LockOrder,
+  type NotLocked,
+  publishLock,
+  type UnsignedLockOrder,
+} from './publish-lock.ts'
+import { withRows } from './with-counts.ts'
+
+/** What no caller of a lock asks for. */
+export const NO_CALL_COUNTS = { last_request: null, requests_last_hour: 0 } as const
+
+/**
+ * Creates a lock and returns the result on every edge, as it is after a second at most.
+ * @throws if the store is unavailable or rejects the write
+ */
+export async function createLock(
+  parts: KillParts,
+  order: Omit<LockOrder, 'own_finish_ms'> | Omit<UnsignedLockOrder, 'own_finish_ms'>,
+): Promise<{ readonly lock: Lock; readonly receipt: LockReceipt } | NotLocked> {
+  const locked = await publishLock(parts, { ...order, own_finish_ms: OWN_FINISH_MS })
+  if (typeof locked === 'string') return locked
+  const { record } = locked
+  const { counts, rows, isSettled } = await awaitEdges(parts, locked, true)
+  const before = record.receipt ?? emptyReceipt(record.lock)
+  const receipt = withRows(before, counts, rows, parts.now().toISOString())
+  const done = { ...locked, record: { ...record, receipt } }
+  await finishSoon(parts, done, { ...counts, metadata: NO_CALL_COUNTS }, isSettled)
+  return { lock: record.lock, receipt: { ...receipt, edges: rows } }
+}

@@ -1,0 +1,30 @@
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
+import { onlyReads } from '../../core/mcp/only-reads.ts'
+import { overridesIn } from '../../core/policy/decide-scope.ts'
+import { hasReadTools, isSafeMethod, leavesSafe } from '../../core/policy/is-reading.ts'
+import type { AdmittedCall } from './admit-call.ts'
+import type { CallIo } from './call-io.ts'
+
+type Call = Pick<
+  AdmittedCall,
+  'method' | 'is_socket' | 'overrides' | 'target' | 'settings' | 'head'
+>
+
+/**
+ * Whether a call does nothing but read, so that a lock of the mode `read_only` lets it run: a safe method, or an MCP message whose tool
+ * a scope calls reading. A body that was not read may say otherwise.
+ * @param facts of the body; null if it was not read
+ */
+export function isReading(
+  { method, is_socket, overrides, target, settings }: Call,
+  facts: BodyFacts | null,
+  { has_body }: Pick<CallIo, 'has_body'>,
+): boolean {
+  const mayRead = method === 'POST' ? hasReadTools(settings.read_tools) : isSafeMethod(method)
+  if (!mayRead || is_socket || (has_body && facts === null)) return false
+  const said = [overrides, overridesIn(target), ...(facts === null ? [] : [facts.overrides])]
+  if (!said.every(leavesSafe)) return false
+  const read = facts?.json_rpc ?? null
+  if (method !== 'POST') return true
+  return read !== null && onlyReads(read, settings.read_tools)
+}
