@@ -57,6 +57,7 @@ export function makeProgram(): Command {
   addBackup(program)
   addAnomaly(program)
   addLogin(program)
+  addSkill(program)
   addCompletion(program)
   tellWhereHelpIs(program, 'agw')
   program.hook('preAction', (_, command) => {
@@ -655,6 +656,21 @@ function addLogin(program: Command): void {
     .action(async () => {
       const { runLogout } = await import('./login.ts')
       process.exitCode = runLogout(process.env, process.stdout)
+    })
+}
+
+function addSkill(program: Command): void {
+  program
+    .command('skill')
+    .description('how agents use the gateway, as a skill for them')
+    .command('install')
+    .description('write the skill that tells an agent how to use the gateway, after showing it')
+    .option('--dir <dir>', 'folder of the skills', '.claude/skills')
+    .option('--yes', 'do not ask', false)
+    .action(async (options: import('./skill.ts').SkillOptions) => {
+      const { runSkillInstall } = await import('./skill.ts')
+      const { stdin, stdout, stderr } = process
+      process.exitCode = await runSkillInstall(options, stdin, stdout, stderr)
     })
 }
 

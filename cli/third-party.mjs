@@ -23,8 +23,8 @@ const BILL = join('dist', 'sbom.cdx.json')
 const NOTICE = /^(?:licen[cs]e|copying|notice)/i
 /** Compiled into the native package, each with a licence of its own. */
 const VENDORED = { re2: [join('vendor', 're2'), join('vendor', 'abseil-cpp')] }
-/** Packages that others have put into their own files. */
-const INLINED = ['tldts-core']
+/** Packages that others have put into their own files: tldts the first, the server of MCP the next ones. */
+const INLINED = ['tldts-core', 'ajv', 'ajv-formats', 'content-type', 'json-schema-traverse']
 /** The package of a file: the last one that its path names. */
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
 

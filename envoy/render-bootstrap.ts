@@ -27,7 +27,7 @@ export interface BootFacts {
   readonly is_ext_proc_held?: boolean
   /** The same for the receiver of the access log; null where the processors take it themselves. */
   readonly access_log_address: string | null
-  /** The admin service's Unix socket; /admin is routed to it when the settings say so. */
+  /** The admin service's Unix socket: agents' questions about themselves are routed to it, and /admin when the settings say so. */
   readonly admin_socket: string | null
   /** What processors send. */
   readonly verdict_secret: string
@@ -330,6 +330,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     message_timeout: seconds(message_timeout_ms),
     local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),
     request_id: REQUEST_ID,
+    admin_socket: facts.admin_socket,
     admin_route_socket: settings.proxyAdmin ? facts.admin_socket : null,
     echo_host: echo?.hostname ?? null,
     echo_port: echo === null ? null : Number(echo.port || 80),

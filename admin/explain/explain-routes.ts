@@ -1,16 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { literalRefusal } from '../../core/egress/egress-warnings.ts'
-import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
-import { compileScopes } from '../../core/policy/compile-scopes.ts'
-import type { Reason } from '../../core/reasons.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
-import { isNewer } from '../../core/store/stored-record.ts'
 import { Nullable, Strict, Timestamp, TimeText } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { answer, invalid, type Outcome } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
-import { explainCall } from './explain-call.ts'
+import { explainStored } from './explain-stored.ts'
 import { Explanation } from './explanation.ts'
 import { readPolicy, type StoredPolicy } from './read-policy.ts'
 import { tryOnHistory } from './try-on-history.ts'
@@ -121,39 +115,12 @@ async function explain(
   const at_ms = body.at === undefined ? context.now().getTime() : readTime(body.at)
   if (at_ms === null) return invalid([{ path: '/at', message: TIME_MESSAGE }])
   const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
-  const { agent, killed_at, integrations } = policy
   const tried = body.scope === undefined ? null : await scopesWith(call, policy, body.scope)
   if (tried !== null && !tried.ok) return tried.refusal
-  const explanation = explainCall({
-    method: body.method,
-    url: body.url,
-    headers: body.headers,
-    body: body.body,
-    agent: { agent, killed_at, scopes: compileScopes(tried?.scopes ?? policy.scopes) },
-    integrations: compileIntegrations(integrations),
-    now_ms: at_ms,
-  })
-  const found = explanation.integration?.integration_id
-  const integration = integrations.find(({ integration_id }) => integration_id === found)
-  if (explanation.answer === 'refused' || integration === undefined) return answer(200, explanation)
-  const { base_url } = integration
-  if (isNewer(integration) || openAuth(context.ring, integration) === null)
-    return answer(200, refused(explanation, 'credential_unavailable', { base_url }))
-  const cause = literalRefusal(context.egress, base_url)
-  return answer(
-    200,
-    cause === null
-      ? explanation
-      : refused(explanation, 'upstream_unreachable', { base_url, cause }),
-  )
+  const { method, url, headers, body: text } = body
+  const question = { method, url, headers, body: text, at_ms }
+  return answer(200, explainStored(context, policy, question, tried?.scopes))
 }
-
-/** A call that its scopes allow, and that is refused later. */
-const refused = (
-  allowed: Explanation,
-  error: Reason,
-  details: Explanation['details'],
-): Explanation => ({ ...allowed, answer: 'refused', error, details })
 
 async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>): Promise<Outcome> {
   const { context, actor, body } = call

@@ -10,6 +10,7 @@ import { metricsRoutes } from '../metrics/metrics-routes.ts'
 import { docsRoutes } from '../openapi/docs-routes.ts'
 import { OPENAPI } from '../openapi/openapi-document.ts'
 import { sessionRoutes } from '../sessions/session-routes.ts'
+import { doorRoutes } from '../self/door-routes.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
 import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { answerOtherMethods } from './answer-other-methods.ts'
@@ -32,10 +33,11 @@ export async function registerApi(
         request_id,
       ),
     )
-    // Webhooks are managed on the API alone; the proxy listener has `/admin/...` and nothing else.
+    // Webhooks are managed on the API alone; the proxy listener has `/admin/...`, and the door for agents.
     const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes] : ROUTES
     registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
-    if (listener === 'api') {
+    if (listener === 'envoy') doorRoutes(routes, context)
+    else {
       healthRoutes(routes, context)
       metricsRoutes(routes, context.metrics)
       certificateRoutes(routes, context, refuse)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -25,7 +25,8 @@ function bundledPackages(): Set<string> {
   for (const map of maps)
     for (const source of jsonOf(map).sources as string[]) {
       const [, name] = /^.*node_modules\/((?:@[^/]+\/)?[^/.@][^/]*)\//.exec(source) ?? []
-      if (name !== undefined) names.add(name)
+      // A package may name in its own map what it was made from.
+      if (name !== undefined && existsSync(fromRoot('node_modules', name))) names.add(name)
     }
   return names
 }

@@ -1,0 +1,47 @@
+import { literalRefusal } from '../../core/egress/egress-warnings.ts'
+import type { Scope } from '../../core/model.ts'
+import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
+import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import type { Reason } from '../../core/reasons.ts'
+import { openAuth } from '../../core/store/credential-binding.ts'
+import { isNewer } from '../../core/store/stored-record.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { explainCall, type Question } from './explain-call.ts'
+import type { Explanation } from './explanation.ts'
+import type { StoredPolicy } from './read-policy.ts'
+
+type StoredQuestion = Pick<Question, 'method' | 'url' | 'headers' | 'body'> & {
+  readonly at_ms: number
+}
+
+/** The decision on a call by what is stored, and what is known beforehand of its credential and address. */
+export function explainStored(
+  { ring, egress }: Pick<AdminContext, 'ring' | 'egress'>,
+  { agent, killed_at, scopes, integrations }: StoredPolicy,
+  { at_ms, ...call }: StoredQuestion,
+  tried: readonly Scope[] = scopes,
+): Explanation {
+  const explanation = explainCall({
+    ...call,
+    agent: { agent, killed_at, scopes: compileScopes(tried) },
+    integrations: compileIntegrations(integrations),
+    now_ms: at_ms,
+  })
+  const found = explanation.integration?.integration_id
+  const integration = integrations.find(({ integration_id }) => integration_id === found)
+  if (explanation.answer === 'refused' || integration === undefined) return explanation
+  const { base_url } = integration
+  if (isNewer(integration) || openAuth(ring, integration) === null)
+    return refused(explanation, 'credential_unavailable', { base_url })
+  const cause = literalRefusal(egress, base_url)
+  return cause === null
+    ? explanation
+    : refused(explanation, 'upstream_unreachable', { base_url, cause })
+}
+
+/** A call that its scopes allow, and that is refused later. */
+const refused = (
+  allowed: Explanation,
+  error: Reason,
+  details: Explanation['details'],
+): Explanation => ({ ...allowed, answer: 'refused', error, details })

@@ -1,0 +1,75 @@
+import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import { checkKey } from '../../core/decision/check-key.ts'
+import type { ApiKey } from '../../core/model.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { readKey } from '../../core/policy/read-key.ts'
+import type { Reason } from '../../core/reasons.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { runScript } from '../../core/redis/run-script.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { readPolicy, type StoredPolicy } from '../explain/read-policy.ts'
+
+/** The agent that asks, with what decides its calls. */
+export interface AskingAgent {
+  readonly kind: 'agent'
+  readonly organization_id: string
+  readonly key: ApiKey
+  readonly policy: StoredPolicy & { readonly agent: NonNullable<StoredPolicy['agent']> }
+}
+
+export interface NoAgent {
+  readonly kind: 'refused'
+  readonly reason: Reason
+  readonly details: Readonly<Record<string, unknown>>
+  /** In how many seconds it may ask again. */
+  readonly wait_s?: number
+}
+
+/** Headers in which SDKs send a key beside `Authorization`. */
+const PLACES = [
+  { kind: 'header', name: 'x-api-key' },
+  { kind: 'header', name: 'x-goog-api-key' },
+] as const
+
+/**
+ * Who asks, by the agent's own key: a key of the organization names no agent. The refusals are those that a call would get.
+ * @param waitOf for how many seconds an agent must not ask
+ */
+export async function agentOfKey(
+  { redis, now }: Pick<AdminContext, 'redis' | 'now'>,
+  headers: readonly Header[],
+  waitOf: (agent_id: string) => number,
+): Promise<AskingAgent | NoAgent> {
+  const presented = readKey(headers, null, PLACES)
+  if (presented.kind === 'none') return no('authentication_required')
+  if (presented.kind === 'ambiguous') return no('ambiguous_request', { reason: presented.reason })
+  if (!isWellFormedKey(presented.key)) return no('invalid_api_key')
+  const found = await runScript(
+    redis,
+    'find-key',
+    [REDIS_KEYS.apiKeyHashes],
+    [hashKey(presented.key), REDIS_KEYS.apiKeys('')],
+  )
+  if (typeof found !== 'string') return no('invalid_api_key')
+  const key = parseRecord<ApiKey>(found)
+  const { organization_id, agent_id } = key
+  const problem = checkKey(key, now().getTime())
+  if (problem === 'revoked_by_kill') return no('agent_killed', { killed_at: key.revoked_at })
+  if (problem !== null) return no(problem)
+  if (agent_id === null) return no('key_not_allowed')
+  const wait_s = waitOf(agent_id)
+  if (wait_s > 0) return { ...no('rate_limit_exceeded'), wait_s }
+  const policy = await readPolicy(redis, organization_id, agent_id)
+  const { agent, killed_at } = policy
+  if (agent === null) return no('invalid_api_key')
+  if (killed_at !== null) return no('agent_killed', { killed_at })
+  if (agent.restore_gap !== undefined) return no('gateway_unavailable', { cause: 'restored' })
+  return { kind: 'agent', organization_id, key, policy: { ...policy, agent } }
+}
+
+const no = (reason: Reason, details: NoAgent['details'] = {}): NoAgent => ({
+  kind: 'refused',
+  reason,
+  details,
+})

@@ -1,0 +1,114 @@
+import type { Integration, Scope } from '../../core/model.ts'
+import { SELECTED } from '../../core/model.ts'
+import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import { matchesSelector } from '../../core/policy/selector.ts'
+import { type Reason, REASONS } from '../../core/reasons.ts'
+import { searchActivity } from '../activity/search-activity.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { explainStored } from '../explain/explain-stored.ts'
+import type { AskingAgent } from './agent-of-key.ts'
+
+/** Refusals that are listed. */
+const DENIALS_MAX = 100
+
+/** The agent, as it may know itself: nothing of other agents and nothing that only operators see. */
+export function describeSelf({ key, policy: { agent } }: AskingAgent): object {
+  const { agent_id, agent_name, status, labels = {} } = agent
+  const { key_id, expires_at } = key
+  return { agent_id, agent_name, status, labels, key: { key_id, expires_at } }
+}
+
+/** What the agent may call: one item for each scope and integration. No credentials. */
+export function listAccess({ policy }: AskingAgent, proxy_url: string): object {
+  const data = policy.scopes.flatMap((scope) =>
+    policy.integrations
+      .filter((integration) => isOf(scope, integration))
+      .map((integration) => accessOf(scope, integration, proxy_url)),
+  )
+  return { data }
+}
+
+const isOf = (
+  { integration_id, integration_selector }: Scope,
+  integration: Pick<Integration, 'integration_id' | 'labels'>,
+): boolean =>
+  integration_id === SELECTED
+    ? matchesSelector(integration_selector, integration.labels)
+    : integration_id === integration.integration_id
+
+function accessOf(scope: Scope, { name, base_url }: Integration, proxy_url: string): object {
+  return {
+    scope: scope.name,
+    integration: name,
+    base_url,
+    call: `${proxy_url}/${base_url}`,
+    rules: scope.rules,
+    mcp_tools: scope.mcp_tools,
+    requests_per_minute: scope.rate_limiting.requests_per_minute,
+    max_body_bytes: scope.max_body_bytes,
+    not_before: scope.not_before ?? null,
+    expires_at: scope.expires_at ?? null,
+  }
+}
+
+const METHOD = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$/
+const URL_MAX = 16_384
+export const CALL_MESSAGE =
+  'method must be an HTTP method, and url an absolute URL of at most 16,384 characters.'
+
+/**
+ * How a call would be decided. An integration for which the agent has no scope looks like none, since its existence is nothing that
+ * the agent needs to know.
+ * @returns null if these are no method and URL
+ */
+export function checkCall(
+  context: Pick<AdminContext, 'ring' | 'egress' | 'now'>,
+  { policy }: AskingAgent,
+  { method, url }: Readonly<Record<string, unknown>>,
+): object | null {
+  if (typeof method !== 'string' || !METHOD.test(method)) return null
+  if (typeof url !== 'string' || url.length > URL_MAX) return null
+  const found = explainStored(context, policy, { method, url, at_ms: context.now().getTime() })
+  if (found.answer === 'allowed')
+    return { answer: 'allowed', error: null, details: {}, message: null }
+  const isHidden = found.details['reason'] === 'no_scope'
+  const error = (isHidden ? 'integration_not_found' : found.error) as Reason
+  const details = isHidden ? { base_url: baseUrlOf(url) } : found.details
+  return { answer: 'refused', error, details, message: REASONS[error].message }
+}
+
+function baseUrlOf(url: string): string {
+  const parsed = parseTarget(`/${Buffer.from(url).toString('latin1')}`)
+  return parsed.ok ? baseUrlOfTarget(parsed.target) : ''
+}
+
+/** The newest refusals of the agent's own calls. A slow search ends early. */
+export async function listDenials(
+  context: Pick<AdminContext, 'redis' | 'nowMs'>,
+  { organization_id, policy }: AskingAgent,
+): Promise<object> {
+  const filter = {
+    equal: [
+      ['agent_id', policy.agent.agent_id],
+      ['decision', 'blocked'],
+    ],
+    request_id: null,
+    q: null,
+    from_ms: null,
+    to_ms: null,
+  } as const
+  const page = { before: null, limit: DENIALS_MAX }
+  const { found } = await searchActivity(context, organization_id, filter, page)
+  return {
+    data: found.map(({ entry: { timestamp, method, endpoint, reason, status, request_id } }) => ({
+      timestamp,
+      method,
+      url: endpoint,
+      error: reason,
+      message: REASONS[reason as Reason]?.message ?? null,
+      status,
+      request_id,
+    })),
+  }
+}

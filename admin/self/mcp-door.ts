@@ -1,0 +1,83 @@
+import { createMcpHandler, type McpHttpHandler, Server } from '@modelcontextprotocol/server'
+import { version } from '../../core/version.ts'
+import { CALL_MESSAGE } from './answers.ts'
+
+/** What an agent can ask about itself; each answer is JSON. */
+export interface SelfAnswers {
+  readonly whoami: () => object
+  /** Null: these are no method and URL. */
+  readonly checkCall: (given: Readonly<Record<string, unknown>>) => object | null
+  readonly listAccess: () => object
+}
+
+const TOOLS = [
+  {
+    name: 'whoami',
+    description:
+      'The identity that this gateway knows for you: agent id, name, labels, key and when it expires.',
+    inputSchema: { type: 'object' as const, properties: {} },
+  },
+  {
+    name: 'check_call',
+    description:
+      'Whether an HTTP call would be allowed, without making it. If not: the error code and what to do. Rate limits and the content of the call are checked only when it is made.',
+    inputSchema: {
+      type: 'object' as const,
+      properties: {
+        method: { type: 'string', description: 'HTTP method, such as GET' },
+        url: {
+          type: 'string',
+          description: 'Absolute URL of the API, without the address of the gateway',
+        },
+      },
+      required: ['method', 'url'],
+    },
+  },
+  {
+    name: 'list_access',
+    description:
+      'The APIs that you may call: base URL, the URL to call instead, allowed methods and paths, tools, limits, and when the access ends.',
+    inputSchema: { type: 'object' as const, properties: {} },
+  },
+]
+
+/** The same answers as tools of MCP, at every revision, one request at a time: nothing is kept between two. */
+export const mcpDoor = (answers: SelfAnswers): McpHttpHandler =>
+  createMcpHandler(() => serverOf(answers), { responseMode: 'json', maxSubscriptions: 0 })
+
+function serverOf(answers: SelfAnswers): Server {
+  const server = new Server(
+    { name: 'agent-access-gateway', version },
+    { capabilities: { tools: {} } },
+  )
+  server.setRequestHandler('tools/list', () => ({
+    tools: TOOLS,
+    ttlMs: 60_000,
+    cacheScope: 'public' as const,
+  }))
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: given = {} } }) =>
+    answerTool(answers, name, given),
+  )
+  return server
+}
+
+function answerTool(answers: SelfAnswers, name: string, given: Readonly<Record<string, unknown>>) {
+  switch (name) {
+    case 'whoami':
+      return result(answers.whoami())
+    case 'list_access':
+      return result(answers.listAccess())
+    case 'check_call': {
+      const checked = answers.checkCall(given)
+      return checked === null ? failed(CALL_MESSAGE) : result(checked)
+    }
+    default:
+      return failed(`There is no tool ${JSON.stringify(name.slice(0, 64))}.`)
+  }
+}
+
+const failed = (message: string) => ({ ...result({ message }), isError: true })
+
+const result = (answer: object) => ({
+  content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
+})

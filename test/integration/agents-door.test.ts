@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { call } from '../kit/call.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { MCP_REVISIONS } from '../kit/start-mcp-revisions.ts'
+import { until } from '../kit/until.ts'
+
+const stack = await sharedStack()
+const { operator } = stack
+const DOOR = '/.well-known/agw'
+const base_url = stack.ownBaseUrl()
+const access = await operator.makeAccess(base_url, {
+  rules: [{ methods: ['GET'], paths: ['/things/**'] }],
+})
+const { agent, headers } = access
+/** Of another agent, which the first may not know to exist. */
+const hidden = await operator.makeAccess(stack.ownBaseUrl())
+
+const ask = (method: string, path: string, more: object = headers, body?: object) =>
+  call({
+    to: stack.proxyUrl,
+    method,
+    path: path.startsWith('/') ? path : `${DOOR}/${path}`,
+    headers: {
+      ...more,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    } as Record<string, string>,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
+test('an agent learns who it is and what it may call, and nothing of others', async () => {
+  const me = await ask('GET', 'me')
+  assert.equal(me.status, 200)
+  const { key, ...self } = me.json()
+  const { agent_id, agent_name } = agent
+  assert.deepEqual(self, { agent_id, agent_name, status: 'active', labels: {} })
+  assert.match(key.key_id, /^key_/)
+  const scopes = await ask('GET', 'me/scopes')
+  const [first, ...others] = scopes.json().data
+  assert.deepEqual(others, [])
+  assert.equal(first.base_url, base_url)
+  assert.equal(first.call, `${stack.proxyUrl}/${base_url}`)
+  assert.deepEqual(first.rules, [{ methods: ['GET'], paths: ['/things/**'] }])
+  for (const text of [me.body, scopes.body])
+    for (const secret of [
+      hidden.agent.agent_id,
+      hidden.base_url,
+      access.integration.integration_id,
+    ])
+      assert.ok(!text.includes(secret), secret)
+})
+
+test('a check answers what the call would', async () => {
+  const calls = [
+    ['GET', `${base_url}/things/1`],
+    ['DELETE', `${base_url}/things/1`],
+    ['GET', `${base_url}/other`],
+    ['GET', 'https://unknown.example.com/v1/x'],
+    ['GET', 'no-url'],
+    ['GET', `${base_url}/things/%252e%252e/x`],
+  ] as const
+  for (const [method, url] of calls) {
+    const checked = (await ask('POST', 'me/check', headers, { method, url })).json()
+    const made = await ask(method, `/${url}`)
+    if (made.status < 400) assert.equal(checked.answer, 'allowed', url)
+    else {
+      const { error, details, message } = made.json()
+      assert.deepEqual(checked, { answer: 'refused', error, details, message }, url)
+    }
+  }
+  // The call says that there is no scope. To one that only asks, the integration looks like none.
+  const url = `${hidden.base_url}/things/1`
+  const { error, details } = (await ask('POST', 'me/check', headers, { method: 'GET', url })).json()
+  assert.equal(error, 'integration_not_found')
+  assert.ok(hidden.base_url.startsWith(details.base_url))
+  for (const body of [{}, { method: 'GET' }, { method: 'G E T', url }, { method: 'GET', url: 7 }])
+    assert.equal((await ask('POST', 'me/check', headers, body)).status, 400)
+})
+
+test('an agent sees its own refusals with what to do', async () => {
+  const refused = await ask('DELETE', `/${base_url}/things/9`)
+  const id = refused.header('x-agw-request-id')
+  const entry = await until('the refusal is listed', async () => {
+    const { data } = (await ask('GET', 'me/denials')).json()
+    return data.find(({ request_id }: { request_id: string }) => request_id === id) ?? null
+  })
+  assert.equal(entry.error, 'permission_denied')
+  assert.equal(entry.message, refused.json().message)
+  const other = (await ask('GET', 'me/denials', hidden.headers)).json()
+  assert.deepEqual(other, { data: [] })
+})
+
+test('the door opens to the key of an agent alone', async () => {
+  const { key } = await operator.makeOrganizationKey()
+  const rows = [
+    [{}, 401, 'authentication_required'],
+    [{ authorization: 'Bearer agw_live_nonsense' }, 401, 'invalid_api_key'],
+    [{ authorization: `Bearer ${stack.adminToken}` }, 401, 'invalid_api_key'],
+    [{ authorization: `Bearer ${key}` }, 403, 'key_not_allowed'],
+    [{ ...headers, origin: 'https://elsewhere.example.com' }, 400, 'bad_request'],
+  ] as const
+  for (const [given, status, reason] of rows)
+    for (const [method, path] of [
+      ['GET', 'me'],
+      ['GET', 'me/scopes'],
+      ['GET', 'me/denials'],
+      ['POST', 'me/check'],
+      ['POST', 'mcp'],
+      ['GET', 'SKILL.md'],
+    ] as const) {
+      const answer = await ask(method, path, given)
+      assert.equal(answer.status, status, `${method} ${path}`)
+      assert.equal(answer.header('x-agw-reason'), reason)
+      assert.equal(answer.json().error, reason)
+    }
+  // What is said through the door reaches nothing else of the service.
+  for (const path of [`${DOOR}/../../admin/agents`, `${DOOR}/%2e%2e/%2e%2e/admin/agents`]) {
+    const answer = await ask('GET', path, { authorization: `Bearer ${stack.adminToken}` })
+    assert.ok(answer.status >= 400, path)
+  }
+  const skill = await ask('GET', 'SKILL.md')
+  assert.equal(skill.status, 200)
+  assert.match(skill.body.toString(), /^---\nname: agent-access-gateway\n/)
+  const long = await ask('POST', 'me/check', headers, { method: 'GET', url: 'x'.repeat(70_000) })
+  assert.equal(long.status, 413)
+})
+
+test('official clients of MCP use the tools at every revision', async () => {
+  const url = new URL(`${stack.proxyUrl}${DOOR}/mcp`)
+  const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const requestInit = { headers: own }
+  const info = { name: 'agent', version: '1.0.0' }
+  for (const mode of ['legacy', 'auto'] as const) {
+    const client = new Client(info, { versionNegotiation: { mode } })
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+    const { tools } = await client.listTools()
+    assert.deepEqual(tools.map(({ name }) => name).sort(), ['check_call', 'list_access', 'whoami'])
+    const checked = await client.callTool({
+      name: 'check_call',
+      arguments: { method: 'GET', url: 'https://unknown.example.com/v1/x' },
+    })
+    assert.match(JSON.stringify(checked.content), /integration_not_found/)
+    await client.close()
+  }
+  const old = new OldClient(info)
+  const transport = new OldTransport(url, { requestInit })
+  await old.connect(transport as Parameters<typeof old.connect>[0])
+  const said = await old.callTool({ name: 'whoami', arguments: {} })
+  assert.match(JSON.stringify(said), /agent_name/)
+  assert.equal((await old.callTool({ name: 'check_call', arguments: {} })).isError, true)
+  assert.equal((await old.callTool({ name: 'nothing', arguments: {} })).isError, true)
+  await old.close()
+  for (const protocolVersion of MCP_REVISIONS.slice(0, -1)) {
+    const answer = await ask(
+      'POST',
+      'mcp',
+      { ...own, accept: 'application/json, text/event-stream' },
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion, capabilities: {}, clientInfo: info },
+      },
+    )
+    assert.ok(answer.body.toString().includes(`"protocolVersion":"${protocolVersion}"`))
+  }
+})
+
+test('an agent that asks without end is refused, and no other', async () => {
+  const { agent: busy, headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const refused = await until('a refusal', async () => {
+    const answer = await ask('GET', 'me', own)
+    return answer.status === 429 ? answer : null
+  })
+  assert.equal(refused.header('x-agw-reason'), 'rate_limit_exceeded')
+  assert.match(refused.header('retry-after') ?? '', /^\d+$/)
+  assert.equal((await ask('GET', 'me', hidden.headers)).status, 200)
+  await operator.send('POST', `/admin/agents/${busy.agent_id}/kill`, { reason: 'test' })
+  const killed = await ask('GET', 'me', own)
+  assert.equal(killed.header('x-agw-reason'), 'agent_killed')
+  assert.deepEqual(Object.keys(killed.json().details), ['killed_at'])
+})
