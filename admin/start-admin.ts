@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
+import { egressProxyOf } from '../core/egress/egress-proxy.ts'
 import { mintKey } from '../core/api-key.ts'
 import { Acknowledgements } from '../core/control/acknowledgements.ts'
 import { startBeacon } from '../core/control/beacon.ts'
@@ -213,7 +214,8 @@ function exportLogs(
 ): () => Promise<void> {
   const { logExportUrl: url, logExportHeaders: headers, logExportEvents: events } = context.settings
   const { organizationId: organization_id } = context.settings
-  const parts = { ...context, headers, events, organization_id, installation_id, name }
+  const proxy = egressProxyOf(context.settings)
+  const parts = { ...context, headers, events, organization_id, installation_id, name, proxy }
   return url === null ? () => Promise.resolve() : startLogExport({ ...parts, url })
 }
 

@@ -74,7 +74,14 @@ async function measureQueue(): Promise<void> {
   const [cpu, started_ms] = [process.cpuUsage(), performance.now()]
   let attempts = 0
   const webhooks = startWebhooks({
-    settings: { webhookAllowCidrs: [], webhookDelays_ms: [0], dnsResolvers: [] },
+    settings: {
+      webhookAllowCidrs: [],
+      webhookDelays_ms: [0],
+      dnsResolvers: [],
+      egressProxy: null,
+      egressNoProxy: [],
+      egressProxyResolves: false,
+    },
     redis: connectRedis(valkey.url, { name: 'bench', role: 'commands' }),
     blocking: connectRedis(valkey.url, { name: 'bench', role: 'queue' }),
     ring: parseKeyRing(randomBytes(32).toString('base64')),

@@ -7,6 +7,7 @@ import { type AdminOptions, adminAccess } from './access/admin-access.ts'
 import { counted } from './counted.ts'
 import { ask } from './doctor/ask.ts'
 import { checkArchive } from './doctor/check-archive.ts'
+import { checkEgressProxy } from './doctor/check-egress-proxy.ts'
 import { checkEnvoy, type KnownSettings } from './doctor/envoy/check-envoy.ts'
 import { checkGateway } from './doctor/check-gateway.ts'
 import {
@@ -118,6 +119,7 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
     ...(await checkBinaries(settings)),
     ...(await checkPorts(settings)),
     ...checkCertificates(settings, new Date()),
+    ...(await checkEgressProxy(settings)),
     ...(await checkRunning(settings, token)),
   ]
 }

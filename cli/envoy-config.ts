@@ -72,6 +72,10 @@ export function runEnvoyConfig(
   const isForwardSet = (env['AGW_FORWARD_PORT']?.trim() ?? '') !== ''
   if (isForwardSet && settings.forwardPort !== null && mode !== 'standalone')
     throw new Error('AGW_FORWARD_PORT, the forward proxy, needs --mode standalone.')
+  if (settings.egressProxy !== null && mode !== 'standalone')
+    throw new Error(
+      'AGW_EGRESS_PROXY needs --mode standalone: the other modes have no listener for tunnels. Unset it, and configure the egress of that Envoy and of ext-proc with its network.',
+    )
   const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
   const place = {
     mode,

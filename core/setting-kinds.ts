@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { EVENT_NAMES, type EventName } from './events.ts'
 import { parseUrl } from './bounded/parse-url.ts'
+import { readProxyUrl } from './egress/read-proxy-url.ts'
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -70,6 +71,12 @@ export const onOff: SettingKind<boolean> = {
   name: 'on or off',
   parse: (text) =>
     text === 'on' || text === 'off' ? good(text === 'on') : bad('must be "on" or "off"'),
+}
+
+export const trueOrFalse: SettingKind<boolean> = {
+  name: 'true or false',
+  parse: (text) =>
+    text === 'true' || text === 'false' ? good(text === 'true') : bad('must be "true" or "false"'),
 }
 
 export const host: SettingKind<string> = {
@@ -345,6 +352,32 @@ export const smtpUrl: SettingKind<string> = secret({
       ? good(text)
       : bad('is not smtp://… or smtps://…'),
 })
+
+/** Kept as text: core/egress/egress-proxy.ts reads it. */
+export const proxyUrl: SettingKind<string> = secret({
+  name: 'http://host:port or http://user:password@host:port',
+  parse: (text) =>
+    readProxyUrl(text) === null
+      ? bad(
+          'is not http://host:port or http://user:password@host:port, with user and password percent-encoded',
+        )
+      : good(text),
+})
+
+const NO_PROXY = /^(?:\*\.|\.)?[a-z0-9_]([a-z0-9_.-]{0,250}[a-z0-9_])?(?::\d{1,5})?$/i
+
+/** As in NO_PROXY: a domain with or without a port, an address, a range, or `*`. */
+export const noProxyItem: SettingKind<string> = {
+  name: 'domain, domain:port, IP address, CIDR range or *',
+  parse: (text) =>
+    text === '*' ||
+    isIP(text) > 0 ||
+    ipaddr.isValidCIDR(text) ||
+    isHostPort(text) ||
+    NO_PROXY.test(text)
+      ? good(text)
+      : bad('is not a domain, domain:port, IP address, CIDR range or *'),
+}
 
 /** `http://host:port`, with nothing after it. */
 export const httpOrigin: SettingKind<string> = {

@@ -325,6 +325,25 @@ export const SETTINGS = {
     'Private CIDR ranges that integrations and token endpoints may connect to (denied by default). The configuration of Envoy contains them: render and install it again after a change.',
     { shown_default: 'none' },
   ),
+  egressProxy: optional(
+    'AGW_EGRESS_PROXY',
+    kinds.proxyUrl,
+    'HTTP proxy through which the gateway connects to APIs, token endpoints, webhooks and the receivers of the log and of traces, with CONNECT. The configuration of Envoy contains it: render and install it again after a change.',
+    { shown_default: 'none' },
+  ),
+  egressNoProxy: withDefault(
+    'AGW_EGRESS_NO_PROXY',
+    kinds.listOf(kinds.noProxyItem, CIDRS_LIMIT),
+    '',
+    'Hosts that are connected to without AGW_EGRESS_PROXY. A domain includes its subdomains; one that begins with a dot, only these. Addresses and ranges are compared with addresses in URLs. localhost and loopback addresses are always excepted.',
+    { shown_default: 'none' },
+  ),
+  egressProxyResolves: withDefault(
+    'AGW_EGRESS_PROXY_RESOLVES',
+    kinds.trueOrFalse,
+    'false',
+    'true: this host cannot resolve public names, so names are not checked here, and AGW_EGRESS_PROXY must refuse private, loopback, link-local and metadata addresses. agw doctor tries it.',
+  ),
   upstreamCaFile: optional(
     'AGW_UPSTREAM_CA_FILE',
     kinds.readableFile,
@@ -754,6 +773,8 @@ function conflicts(
     ['logExportEvents', 'logExportUrl'],
     ['traceHeaders', 'traceUrl'],
     ['traceSample', 'traceUrl'],
+    ['egressNoProxy', 'egressProxy'],
+    ['egressProxyResolves', 'egressProxy'],
   ] as const)
     if (isSet(option) && !isSet(url))
       problems.push(`${SETTINGS[option].name} requires ${SETTINGS[url].name}.`)

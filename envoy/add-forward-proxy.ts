@@ -1,4 +1,5 @@
 import type { Settings } from '../core/settings.ts'
+import { proxiedCluster } from '../core/store/upstream-cluster.ts'
 import { type ConfigPart, listAt, partAt } from './config-part.ts'
 import { cidrRange, refusedRanges } from './refused-ranges.ts'
 
@@ -8,6 +9,7 @@ export interface ForwardOptions {
     | 'forwardPort'
     | 'forwardTls'
     | 'forwardBlindHosts'
+    | 'egressProxy'
     | 'upstreamIdleTimeout_ms'
     | 'drainTimeout_ms'
   >
@@ -35,6 +37,9 @@ const GOAWAY_PER_DRAIN = 0.08
 /** The calls in a tunnel end by their own timeout first. */
 const IDLE_MARGIN_MS = 60_000
 
+const BLIND = 'forward_blind'
+const INTERNAL = 'envoy.bootstrap.internal_listener'
+
 const HOPS = {
   entry: 'agw-forward-entry',
   https: 'agw-forward-https',
@@ -56,11 +61,9 @@ export function addForwardProxy(bootstrap: ConfigPart, options: ForwardOptions):
   return {
     ...bootstrap,
     bootstrap_extensions: [
-      ...listAt(bootstrap, 'bootstrap_extensions'),
-      extension(
-        'envoy.bootstrap.internal_listener',
-        'bootstrap.internal_listener.v3.InternalListener',
-      ),
+      // The egress proxy has one, too.
+      ...listAt(bootstrap, 'bootstrap_extensions').filter(({ name }) => name !== INTERNAL),
+      extension(INTERNAL, 'bootstrap.internal_listener.v3.InternalListener'),
     ],
     static_resources: {
       ...resources,
@@ -72,9 +75,7 @@ export function addForwardProxy(bootstrap: ConfigPart, options: ForwardOptions):
       clusters: [
         ...clusters,
         insideCluster(named(clusters, 'ext_proc')),
-        ...(options.settings.forwardBlindHosts.length === 0
-          ? []
-          : [blindCluster(named(clusters, 'upstream_http'))]),
+        ...(options.settings.forwardBlindHosts.length === 0 ? [] : blindClusters(clusters)),
         ...UNLISTED.map(({ up, scheme }) =>
           unlistedCluster(named(clusters, `upstream_${scheme}`), up, cache),
         ),
@@ -155,14 +156,15 @@ function tunnelRoutesWith(
     route: { cluster: 'forward_inside', timeout: '0s', idle_timeout, upgrade_configs },
   })
   if (settings.forwardBlindHosts.length === 0) return [intercepted]
+  const to = (cluster: string): ConfigPart => ({
+    cluster,
+    timeout: '0s',
+    idle_timeout,
+    upgrade_configs,
+    host_rewrite_header: 'x-agw-host',
+  })
   const blind = route('blind', {
-    route: {
-      cluster: 'forward_blind',
-      timeout: '0s',
-      idle_timeout,
-      upgrade_configs,
-      host_rewrite_header: 'x-agw-host',
-    },
+    route: to(BLIND),
     typed_per_filter_config: {
       'envoy.filters.http.dynamic_forward_proxy': {
         '@type': type('filters.http.dynamic_forward_proxy.v3.PerRouteConfig'),
@@ -170,7 +172,8 @@ function tunnelRoutesWith(
       },
     },
   })
-  return [intercepted, blind]
+  if (settings.egressProxy === null) return [intercepted, blind]
+  return [intercepted, blind, route('blind-proxied', { route: to(proxiedCluster('blind')) })]
 }
 
 /**
@@ -329,11 +332,16 @@ const insideCluster = ({ circuit_breakers }: ConfigPart): ConfigPart => ({
   },
 })
 
-/** Resolves names as the clusters of the APIs do, and refuses the same addresses. */
-function blindCluster(upstream: ConfigPart): ConfigPart {
-  const { typed_extension_protocol_options: _, ...rest } = upstream
-  return { ...rest, name: 'forward_blind' }
-}
+/** Connect as the clusters of the APIs do: by names that Envoy resolves and judges, or through the egress proxy. */
+const blindClusters = (clusters: readonly ConfigPart[]): readonly ConfigPart[] =>
+  Object.entries({
+    upstream_http: BLIND,
+    [proxiedCluster('http')]: proxiedCluster('blind'),
+  }).flatMap(([like, name]) =>
+    clusters
+      .filter((cluster) => cluster['name'] === like)
+      .map((cluster) => ({ ...cluster, name, typed_extension_protocol_options: undefined })),
+  )
 
 /**
  * Hosts in no integration. Their names are resolved in a cache of their own, so that they neither fill the other one nor find the

@@ -5,7 +5,7 @@ const SET_ASIDE = 'x-agw-traceparent'
 const TYPE = 'type.googleapis.com/envoy'
 
 /**
- * Adds Envoy's tracing to a bootstrap, in all its listeners. Envoy sends its spans to ext-proc, which passes on what may be said of a
+ * Adds Envoy's tracing to a bootstrap, in all its listeners for HTTP. Envoy sends its spans to ext-proc, which passes on what may be said of a
  * call: they contain URLs and headers. It sends the APIs no trace context of its own, so a caller's goes on as it came. It
  * also ignores that context: otherwise a caller could have all its calls traced, or none.
  * @param sample percentage of calls
@@ -21,10 +21,11 @@ export function addTracing(bootstrap: ConfigPart, sample: number): ConfigPart {
         ...listener,
         filter_chains: listAt(listener, 'filter_chains').map((chain) => ({
           ...chain,
-          filters: listAt(chain, 'filters').map((filter) => ({
-            ...filter,
-            typed_config: traced(partAt(filter, 'typed_config'), sample),
-          })),
+          filters: listAt(chain, 'filters').map((filter) =>
+            filter['name'] === 'http'
+              ? { ...filter, typed_config: traced(partAt(filter, 'typed_config'), sample) }
+              : filter,
+          ),
         })),
       })),
     },

@@ -1,4 +1,5 @@
 import { encodePart } from './encode-part.ts'
+import { proxiedCluster, TEMPLATE_NAMES } from '../core/store/upstream-cluster.ts'
 import type { ConfigPart } from './config-part.ts'
 
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
@@ -12,11 +13,14 @@ export function addUpstreamTemplates(bootstrap: ConfigPart): ConfigPart {
   const { clusters = [] } = bootstrap['static_resources'] as {
     readonly clusters?: readonly ConfigPart[]
   }
-  const templates = {
-    https: templateOf(clusters, 'https'),
-    http: templateOf(clusters, 'http'),
-    wss: templateOf(clusters, 'wss'),
-  }
+  const templates = Object.fromEntries(
+    TEMPLATE_NAMES.flatMap((name) => {
+      const [, proxied = name] = name.split('_')
+      const from = proxied === name ? `upstream_${name}` : proxiedCluster(proxied as 'https')
+      const shared = clusters.find((cluster) => cluster['name'] === from)
+      return shared === undefined ? [] : [[name, templateOf(shared)] as const]
+    }),
+  )
   return {
     ...bootstrap,
     node: {
@@ -26,9 +30,7 @@ export function addUpstreamTemplates(bootstrap: ConfigPart): ConfigPart {
   }
 }
 
-function templateOf(clusters: readonly ConfigPart[], scheme: 'https' | 'http' | 'wss'): object {
-  const shared = clusters.find(({ name }) => name === `upstream_${scheme}`)
-  if (shared === undefined) throw new Error(`envoy/bootstrap.yaml has no upstream_${scheme}`)
+function templateOf(shared: ConfigPart): object {
   const {
     name: _name,
     transport_socket: _socket,

@@ -89,6 +89,7 @@ const NOT_FROM_CALLERS = [
   'retry',
   'cluster',
   'host',
+  'connect',
   'base-url',
   'reason',
   'request-id',

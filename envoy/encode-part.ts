@@ -13,11 +13,17 @@ type Kind = 'text' | 'number' | 'flag' | 'boxed' | 'duration' | 'any' | 'choice'
 /** Numbers as Envoy's .proto files have them. */
 const MESSAGES = {
   Cluster: {
+    type: [2, 'choice', { STATIC: 0 }],
     connect_timeout: [4, 'duration'],
     lb_policy: [6, 'choice', { CLUSTER_PROVIDED: 6 }],
     circuit_breakers: [10, 'CircuitBreakers'],
+    load_assignment: [33, 'ClusterLoadAssignment'],
     cluster_type: [38, 'CustomClusterType'],
   },
+  ClusterLoadAssignment: { cluster_name: [1, 'text'], endpoints: [2, 'LocalityEndpoints'] },
+  LocalityEndpoints: { lb_endpoints: [2, 'LbEndpoint'] },
+  LbEndpoint: { endpoint: [1, 'Endpoint'] },
+  Endpoint: { address: [1, 'Address'] },
   CircuitBreakers: { thresholds: [1, 'Thresholds'] },
   Thresholds: {
     max_connections: [2, 'boxed'],
@@ -44,7 +50,8 @@ const MESSAGES = {
     resolvers: [1, 'Address'],
     dns_resolver_options: [2, 'DnsResolverOptions'],
   },
-  Address: { socket_address: [1, 'SocketAddress'] },
+  Address: { socket_address: [1, 'SocketAddress'], envoy_internal_address: [3, 'InternalAddress'] },
+  InternalAddress: { server_listener_name: [1, 'text'] },
   SocketAddress: { address: [2, 'text'], port_value: [3, 'number'] },
   DnsResolverOptions: { no_default_search_domain: [2, 'flag'] },
   HttpProtocolOptions: {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parse, stringify } from 'yaml'
+import { egressProxyOf } from '../core/egress/egress-proxy.ts'
 import { HEADER_GROUPS } from '../core/header-table.ts'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
@@ -294,6 +295,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
   const echo = facts.echo_origin === null ? null : new URL(facts.echo_origin)
   const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
   const everyOne = [...receiver, ...facts.ext_proc_addresses]
+  const proxy = egressProxyOf(settings)
   const message_timeout_ms = facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS
   return {
     edge_id: settings.edgeId,
@@ -335,6 +337,10 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     echo_host: echo?.hostname ?? null,
     echo_port: echo === null ? null : Number(echo.port || 80),
     refused_ranges: refusedRanges(settings.egressAllowCidrs).map(cidrRange),
+    egress_proxy: proxy === null ? null : endpoints([hostPort(proxy.host, proxy.port)]),
+    egress_proxy_headers: (proxy?.authorization == null ? [] : [proxy.authorization.reveal()]).map(
+      (value) => ({ header: { key: 'proxy-authorization', value } }),
+    ),
     dns_resolvers:
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
@@ -392,6 +398,9 @@ function socketAddress(hostPort: string): object {
 /** Whether no name has to be resolved. */
 const isNumeric = (address: string): boolean =>
   address.startsWith(UNIX) || isIP(splitHostPort(address)[0]) > 0
+
+const hostPort = (host: string, port: number): string =>
+  `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 
 function splitHostPort(hostPort: string): [string, number] {
   const colon = hostPort.lastIndexOf(':')

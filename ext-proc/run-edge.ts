@@ -17,6 +17,7 @@ import { HeldBytes } from './call/held-bytes.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { patternReporter } from './process/report-patterns.ts'
 import { openForwardProxy, type ForwardProxy } from './forward/open-forward-proxy.ts'
+import { openEgressWays } from './upstream/egress-ways.ts'
 import { ClusterService } from './upstream/cluster-service.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
@@ -277,6 +278,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     mayServe: () => lease.isHeld,
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),
+    egress: openEgressWays(settings, nowMs),
     mayAttach: followDoctorPass(settings.doctorPassFile, log),
     pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),

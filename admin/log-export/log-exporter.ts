@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { EgressProxy } from '../../core/egress/egress-proxy.ts'
 import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
@@ -35,6 +36,7 @@ export interface LogExportParts {
   /** Of the receiver: an OTLP/HTTP endpoint for logs, or `syslog+tls://host:port` or `syslog+tcp://host:port`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  readonly proxy: EgressProxy | null
   /** Entries with another event are left out. */
   readonly events: readonly EventName[]
   /** The organization that is alerted of a receiver that fails. */
@@ -111,11 +113,12 @@ class LogExporter {
 
   constructor(parts: LogExportParts) {
     this.#parts = parts
-    const { url, headers, events, installation_id, pause_ms = PAUSE_MS } = parts
+    const { url, headers, events, installation_id, proxy, pause_ms = PAUSE_MS } = parts
     this.#pause_ms = pause_ms
     this.#failures = new ExportFailures(LOGS, { ...parts, pause_ms })
     this.#events = new Set(events)
-    const to = { url, installation_id, limit_ms: SEND_LIMIT_MS, signal: this.#stopped.signal }
+    const { signal } = this.#stopped
+    const to = { url, installation_id, limit_ms: SEND_LIMIT_MS, signal, proxy }
     this.#target = url.startsWith('syslog') ? syslogTarget(to) : otlpTarget({ ...to, headers })
   }
 

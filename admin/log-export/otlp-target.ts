@@ -1,3 +1,4 @@
+import type { EgressProxy } from '../../core/egress/egress-proxy.ts'
 import { otlpReceiver } from '../../core/otlp/otlp-receiver.ts'
 import { otlpResource } from '../../core/otlp/otlp-resource.ts'
 import { sendOtlp } from '../../core/otlp/send-otlp.ts'
@@ -14,8 +15,9 @@ export function otlpTarget(to: {
   readonly installation_id: string
   readonly limit_ms: number
   readonly signal: AbortSignal
+  readonly proxy: EgressProxy | null
 }): LogTarget {
-  const receiver = otlpReceiver(to.url, to.headers, to.limit_ms, to.signal)
+  const receiver = otlpReceiver(to.url, to.headers, to.limit_ms, to.signal, to.proxy)
   const bodyOf = (organization_id: string, records: readonly ExportRecord[]): string => {
     const { resource, scope } = otlpResource(to.installation_id, {
       'agw.organization.id': organization_id,

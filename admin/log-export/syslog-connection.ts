@@ -1,6 +1,8 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { classifyFailure } from '../../core/egress/classify-failure.ts'
+import type { EgressProxy } from '../../core/egress/egress-proxy.ts'
+import { openTunnel } from '../../core/egress/open-tunnel.ts'
 
 /** What is kept to be sent again. */
 const RECENT_MAX_BYTES = 1_048_576
@@ -8,6 +10,13 @@ const RECENT_MAX_BYTES = 1_048_576
 const ON_ITS_WAY_MS = 5_000
 const KEEP_ALIVE_MS = 30_000
 const DEFAULT_PORT = 6514
+
+export interface SyslogReceiver {
+  readonly url: URL
+  readonly limit_ms: number
+  readonly signal: AbortSignal
+  readonly proxy: EgressProxy | null
+}
 
 interface Sent {
   readonly bytes: Buffer
@@ -19,18 +28,14 @@ interface Sent {
  * fails, so the newest of it (RECENT_MAX_BYTES) is written again to the next one.
  */
 export class SyslogConnection {
-  readonly #url: URL
-  readonly #limit_ms: number
-  readonly #signal: AbortSignal
+  readonly #to: SyslogReceiver
   #socket: Socket | null = null
   /** The oldest first. */
   #recent: Sent[] = []
   #recent_bytes = 0
 
-  constructor(url: URL, limit_ms: number, signal: AbortSignal) {
-    this.#url = url
-    this.#limit_ms = limit_ms
-    this.#signal = signal
+  constructor(to: SyslogReceiver) {
+    this.#to = to
   }
 
   /** Resolves when the system has taken the bytes. @throws when it cannot be connected or does not take them in time */
@@ -54,13 +59,17 @@ export class SyslogConnection {
   }
 
   async #open(): Promise<Socket> {
-    const { hostname, port, protocol } = this.#url
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const to = { host, port: Number(port) || DEFAULT_PORT }
-    const isTls = protocol === 'syslog+tls:'
+    const { url, proxy, limit_ms } = this.#to
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const port = Number(url.port) || DEFAULT_PORT
+    const isTls = url.protocol === 'syslog+tls:'
+    const tcp =
+      proxy === null || proxy.isExcepted(host, port)
+        ? connect({ host, port })
+        : await openTunnel(proxy, host, port, limit_ms).catch(failed)
     const socket = isTls
-      ? connectTls({ ...to, ...(isIP(host) === 0 ? { servername: host } : {}) })
-      : connect(to)
+      ? connectTls({ socket: tcp, host, ...(isIP(host) === 0 ? { servername: host } : {}) })
+      : tcp
     let failure: Error | null = null
     socket.on('error', (error) => {
       failure = error
@@ -68,7 +77,8 @@ export class SyslogConnection {
     socket.on('close', () => {
       if (this.#socket === socket) this.#lost(failure === null)
     })
-    await this.#finish(socket, (done) => socket.once(isTls ? 'secureConnect' : 'connect', done))
+    if (isTls || tcp.connecting)
+      await this.#finish(socket, (done) => socket.once(isTls ? 'secureConnect' : 'connect', done))
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
     // Whatever it sends means nothing; its end has to be read.
     socket.resume()
@@ -103,10 +113,10 @@ export class SyslogConnection {
     let onClose = (): void => undefined
     const stop = (): void => void socket.destroy(new Error('stopped'))
     const timer = setTimeout(
-      () => socket.destroy(new Error(`no progress within ${this.#limit_ms / 1000} seconds`)),
-      this.#limit_ms,
+      () => socket.destroy(new Error(`no progress within ${this.#to.limit_ms / 1000} seconds`)),
+      this.#to.limit_ms,
     )
-    this.#signal.addEventListener('abort', stop)
+    this.#to.signal.addEventListener('abort', stop)
     try {
       await new Promise<void>((resolve, reject) => {
         let failure: Error | null = null
@@ -120,12 +130,16 @@ export class SyslogConnection {
       })
     } catch (error) {
       socket.destroy()
-      const { message } = error as Error
-      throw new Error(`${classifyFailure(error)} (${message})`)
+      failed(error)
     } finally {
       clearTimeout(timer)
       socket.off('close', onClose)
-      this.#signal.removeEventListener('abort', stop)
+      this.#to.signal.removeEventListener('abort', stop)
     }
   }
+}
+
+function failed(error: unknown): never {
+  const { message } = error as Error
+  throw new Error(`${classifyFailure(error)} (${message})`)
 }

@@ -1,3 +1,4 @@
+import type { EgressProxy } from '../../core/egress/egress-proxy.ts'
 import type { SendOutcome } from '../../core/otlp/send-otlp.ts'
 import type { LogTarget } from './log-target.ts'
 import { ocsfEvent, ocsfGap } from './ocsf-event.ts'
@@ -11,8 +12,9 @@ export function syslogTarget(to: {
   readonly installation_id: string
   readonly limit_ms: number
   readonly signal: AbortSignal
+  readonly proxy: EgressProxy | null
 }): LogTarget {
-  const connection = new SyslogConnection(knownUrl(to.url), to.limit_ms, to.signal)
+  const connection = new SyslogConnection({ ...to, url: knownUrl(to.url) })
   const { installation_id } = to
   return {
     entry: (one, organization_id) => ({

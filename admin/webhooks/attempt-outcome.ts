@@ -4,6 +4,8 @@ export const ATTEMPT_ERRORS = {
   redirect_refused: 'The receiver responded with a redirect. Redirects are not followed.',
   timeout: 'The receiver sent no complete response within 10 seconds.',
   dns_failed: 'The host name cannot be resolved.',
+  proxy_refused:
+    'AGW_EGRESS_PROXY refused to connect to the host, or refused its user and password.',
   address_refused: 'The host is, or resolves to, an address that is not public.',
   connection_refused: 'The connection was refused.',
   connection_reset: 'The connection was closed before the response was complete.',

@@ -1,6 +1,8 @@
 import { buildConnector } from 'undici'
 import { type AddressPolicy, literalAddress } from '../../core/egress/address-policy.ts'
 import { allowedAddresses } from '../../core/egress/allowed-addresses.ts'
+import { checkProxiedHost, type EgressProxy } from '../../core/egress/egress-proxy.ts'
+import { tunnelConnector } from '../../core/egress/open-tunnel.ts'
 import type { ResolveHost } from '../../core/egress/resolve-host.ts'
 
 /** A receiver with several addresses is tried at so many of them, one after the other. */
@@ -12,11 +14,13 @@ const CONNECT_TIMEOUT_MS = 4000
 
 /**
  * Connects to an address that was checked, and to no other: the name is resolved once, and the connection goes by number
- * to one of its addresses that are allowed, so that a second resolution cannot differ. TLS is checked against the name. Literals are checked the same way (undici's own `lookup` hook is not called for them).
+ * to one of its addresses that are allowed, so that a second resolution cannot differ. TLS is checked against the name. Literals are
+ * checked the same way (undici's own `lookup` hook is not called for them). The egress proxy connects by name.
  */
 export function pinnedConnector(
   policy: AddressPolicy,
   resolve: ResolveHost,
+  proxy: EgressProxy | null = null,
 ): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
@@ -32,9 +36,7 @@ export function pinnedConnector(
     options: buildConnector.Options,
   ): Promise<buildConnector.CallbackArgs> => {
     const { hostname } = options
-    const isLiteral = literalAddress(hostname) !== null
-    // An address literal has no server name; its certificate must name the address.
-    const servername = isLiteral ? '' : hostname.replace(/\.$/, '')
+    const servername = serverNameOf(hostname)
     let answer: buildConnector.CallbackArgs = [new Error('no address'), null]
     try {
       const addresses = await allowedAddresses(hostname, policy, resolve)
@@ -47,8 +49,20 @@ export function pinnedConnector(
     }
     return answer
   }
-  return (options, callback) => {
+  const pinned: buildConnector.connector = (options, callback) => {
     const connectAndCall = async (): Promise<void> => callback(...(await openFirst(options)))
     void connectAndCall()
   }
+  if (proxy === null) return pinned
+  const direct: buildConnector.connector = (options, callback) =>
+    options.httpSocket === undefined
+      ? pinned(options, callback)
+      : connect({ ...options, servername: serverNameOf(options.hostname) }, callback)
+  return tunnelConnector(proxy, direct, CONNECT_TIMEOUT_MS, (hostname) =>
+    checkProxiedHost(proxy, hostname, policy, resolve),
+  )
 }
+
+/** An address literal has no server name; its certificate must name the address. */
+const serverNameOf = (hostname: string): string =>
+  literalAddress(hostname) === null ? hostname.replace(/\.$/, '') : ''

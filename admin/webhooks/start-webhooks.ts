@@ -4,6 +4,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { Mailer } from '../email/mailer.ts'
+import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egress-proxy.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
@@ -19,7 +20,7 @@ import { ATTEMPT_LIMIT_MS, type Sender } from './send-delivery.ts'
 const HOUSEKEEPING_INTERVAL_MS = 5000
 
 export interface WebhookParts {
-  readonly settings: Pick<Settings, 'webhookAllowCidrs' | 'webhookDelays_ms' | 'dnsResolvers'>
+  readonly settings: SenderSettings & Pick<Settings, 'webhookDelays_ms'>
   readonly redis: RedisClient
   /** A connection of its own for reads that block; it is closed by `stop`. */
   readonly blocking: RedisClient
@@ -31,13 +32,14 @@ export interface WebhookParts {
   readonly onAttempt?: (outcome: AttemptOutcome) => void
 }
 
+type SenderSettings = Pick<Settings, 'webhookAllowCidrs' | 'dnsResolvers'> & EgressProxySettings
+
 /** The connector for webhooks with these settings. */
-export const createSender = (
-  settings: Pick<Settings, 'webhookAllowCidrs' | 'dnsResolvers'>,
-): Sender => ({
+export const createSender = (settings: SenderSettings): Sender => ({
   connect: pinnedConnector(
     new AddressPolicy(settings.webhookAllowCidrs),
     createHostResolver(settings.dnsResolvers),
+    egressProxyOf(settings),
   ),
   limit_ms: ATTEMPT_LIMIT_MS,
 })

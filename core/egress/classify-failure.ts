@@ -1,5 +1,6 @@
 import { errors } from 'undici'
 import { AddressRefused } from './allowed-addresses.ts'
+import { ProxyRefused } from './open-tunnel.ts'
 import { HostNotFound } from './resolve-host.ts'
 
 /** Why a request had no complete answer. */
@@ -10,6 +11,7 @@ type RequestFailure =
   | 'connection_reset'
   | 'dns_failed'
   | 'invalid_response'
+  | 'proxy_refused'
   | 'timeout'
   | 'tls_failed'
 
@@ -32,6 +34,7 @@ const BY_CODE: ReadonlyArray<readonly [RegExp, RequestFailure]> = [
 export function classifyFailure(failure: unknown): RequestFailure {
   if (failure instanceof AddressRefused) return 'address_refused'
   if (failure instanceof HostNotFound) return 'dns_failed'
+  if (failure instanceof ProxyRefused) return 'proxy_refused'
   if (failure instanceof errors.HTTPParserError && !isCut(failure)) return 'invalid_response'
   const { code, message } = failure as { readonly code?: unknown; readonly message?: unknown }
   // Node says so when a peer hangs up before the handshake is complete.

@@ -25,18 +25,42 @@ export function upstreamCluster({
   return `${PREFIX}${organization_id}.${integration_id}.${digest}`
 }
 
-/** Connects in the same way, but always with HTTP/1.1, as most APIs need it for WebSockets. */
+/** How a cluster differs from the one with the same settings. */
+export interface ClusterVariant {
+  /** Always HTTP/1.1, as most APIs need it for WebSockets. */
+  readonly is_socket: boolean
+  /** Connects through the egress proxy. */
+  readonly is_proxied: boolean
+}
+
 const FOR_SOCKETS = '.ws'
+const PROXIED = '.proxied'
 
-export const socketCluster = (name: string): string => name + FOR_SOCKETS
+export const clusterVariant = (name: string, { is_socket, is_proxied }: ClusterVariant): string =>
+  `${name}${is_socket ? FOR_SOCKETS : ''}${is_proxied ? PROXIED : ''}`
 
-/** The cluster with the same settings, and whether this one is for WebSockets. */
-export const withoutSocket = (
-  name: string,
-): { readonly name: string; readonly is_socket: boolean } =>
-  name.endsWith(FOR_SOCKETS)
-    ? { name: name.slice(0, -FOR_SOCKETS.length), is_socket: true }
-    : { name, is_socket: false }
+/** The name without its variant. */
+export function readVariant(text: string): ClusterVariant & { readonly name: string } {
+  const is_proxied = text.endsWith(PROXIED)
+  const rest = is_proxied ? text.slice(0, -PROXIED.length) : text
+  const is_socket = rest.endsWith(FOR_SOCKETS)
+  return { is_proxied, is_socket, name: is_socket ? rest.slice(0, -FOR_SOCKETS.length) : rest }
+}
+
+/** The clusters of envoy/bootstrap.yaml that connect through the egress proxy. */
+export const proxiedCluster = (kind: 'https' | 'http' | 'wss' | 'blind'): string =>
+  `${PREFIX}proxied.${kind}`
+
+/** The templates of an integration's own clusters: the names of the shared ones, as envoy/add-upstream-templates.ts sends them. */
+export const TEMPLATE_NAMES = [
+  'https',
+  'http',
+  'wss',
+  'proxied_https',
+  'proxied_http',
+  'proxied_wss',
+] as const
+export type TemplateName = (typeof TEMPLATE_NAMES)[number]
 
 /** Whose cluster it is; null for a text that is no such name. */
 export function ownerOfCluster(

@@ -3,8 +3,9 @@ import type { Header } from '../../core/policy/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass } from '../verdict/step.ts'
+import { DIRECT, type EgressWay, type EgressWays } from '../upstream/egress-ways.ts'
 import type { Verdict } from '../verdict/verdict.ts'
-import { type AdmissionServices, admitCall } from './admit-call.ts'
+import { type AdmissionServices, type AdmittedCall, admitCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 import { causeOf } from './cause-of.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
@@ -19,6 +20,7 @@ import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
 import { isReading } from './is-reading-call.ts'
+import { denyWay } from './deny-way.ts'
 import { reviewIfEnded, standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
@@ -34,6 +36,7 @@ export type DecisionServices = AdmissionServices &
      * been processed.
      */
     readonly caughtUp: () => Promise<void> | null
+    readonly egress: Pick<EgressWays, 'wayTo'>
     /** Whether credentials may be attached, or are held until Envoy's configuration has been checked. */
     readonly mayAttach: () => boolean
     /** The name in `Via`; empty while it is not in the store. */
@@ -89,6 +92,10 @@ export async function decideCall(
     record.note('scan', 'pass')
   }
 
+  const choosing = wayOfCall(services, call)
+  const way = choosing instanceof Promise ? await choosing : choosing
+  if (way.kind === 'refused') return denyWay(call.integration.base.base_url, way)
+
   const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
   const ready = readying instanceof Promise ? await readying : readying
   if (ready.kind === 'deny') return ready
@@ -103,22 +110,27 @@ export async function decideCall(
   if (caughtUp !== null) await caughtUp
   const socket = call.is_socket ? planSocket(services, call, io, record) : null
   if (socket !== null && socket.judge.client === null) record.facts.data['unscanned'] = true
-  return forwardCall(
-    services,
-    call,
-    {
-      body: sent,
-      credential: credential.value,
-      installation,
-      rate: rate.value,
-      lists_tools: tools.value.lists_tools,
-      has_body: io.has_body,
-      is_proxied: proxied !== null,
-      standing,
-      socket,
-    },
-    record,
-  )
+  const steps = {
+    body: sent,
+    credential: credential.value,
+    installation,
+    rate: rate.value,
+    lists_tools: tools.value.lists_tools,
+    has_body: io.has_body,
+    is_proxied: proxied !== null,
+    standing,
+    way,
+    socket,
+  }
+  return forwardCall(services, call, steps, record)
+}
+
+function wayOfCall(
+  { egress, settings }: Pick<DecisionServices, 'egress' | 'settings'>,
+  { integration: { base, is_unlisted } }: AdmittedCall,
+): EgressWay | Promise<EgressWay> {
+  const isEcho = base.origin === settings.echo_origin
+  return isEcho ? DIRECT : egress.wayTo(base.host, base.port, is_unlisted)
 }
 
 function noteParts({ facts }: CallRecord, batch: Batch | undefined): void {

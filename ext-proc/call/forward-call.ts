@@ -8,8 +8,9 @@ import { findLock } from '../../core/policy/locks.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
-import { socketCluster } from '../../core/store/upstream-cluster.ts'
 import type { RestrictionBoard } from '../kill/restriction-board.ts'
+import { clusterVariant, proxiedCluster } from '../../core/store/upstream-cluster.ts'
+import type { EgressWay } from '../upstream/egress-ways.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { RateValues } from '../rate/rate-headers.ts'
 import type { GatewayAddress } from '../response/gateway-address.ts'
@@ -57,6 +58,7 @@ export interface PassedSteps {
   /** Whether the caller addresses the API itself, through the forward proxy. */
   readonly is_proxied: boolean
   readonly standing: Standing
+  readonly way: Exclude<EgressWay, { kind: 'refused' }>
   /** Null for a call that is no WebSocket. */
   readonly socket: SocketPlan | null
 }
@@ -77,7 +79,7 @@ export function forwardCall(
   steps: PassedSteps,
   record: ForwardedRecord,
 ): Verdict {
-  const { body, credential, installation, rate, lists_tools, has_body, standing, socket } = steps
+  const { body, credential, installation, rate, lists_tools, standing, socket } = steps
   const { killBoard, mayServe, whyUnavailable, settings } = services
   const { head, agent, outgoing } = call
   const { cookie, remove } = outgoing
@@ -96,7 +98,7 @@ export function forwardCall(
   record.note('credential', 'pass')
   const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)
   const inspector = inspectorOf(services, call, steps, record, asks_events)
-  const set = routeHeaders(call, credential, settings, has_body)
+  const set = routeHeaders(call, steps, settings)
   const handshake = socket === null ? NO_HANDSHAKE : handshakeHeaders(outgoing.headers, socket)
   set.push(...handshake.set)
   // Before the credential is added, because it may itself be a cookie.
@@ -125,30 +127,23 @@ export function forwardCall(
 /** What Envoy chooses the route by. */
 function routeHeaders(
   call: AdmittedCall,
-  credential: FilledCredential,
+  { credential, has_body, way }: PassedSteps,
   settings: ForwardServices['settings'],
-  has_body: boolean,
 ): Header[] {
   const { head, integration, target, is_socket } = call
   const { raw_path, scheme } = target
-  const { is_unlisted } = integration
   const is_echo = integration.base.origin === settings.echo_origin
+  const is_proxied = way.kind === 'proxied'
   const path = credential.raw_query === null ? raw_path : `${raw_path}?${credential.raw_query}`
+  const kind = is_socket && scheme === 'https' ? 'wss' : scheme
+  const is_strict = integration.is_unlisted && !is_proxied
   const set: Header[] = [
     { name: ':path', value: path },
     { name: 'x-agw-host', value: authorityOf(integration.base) },
-    {
-      name: 'x-agw-up',
-      value: is_unlisted
-        ? `unlisted-${scheme}`
-        : is_echo
-          ? 'echo'
-          : is_socket && scheme === 'https'
-            ? 'wss'
-            : scheme,
-    },
+    { name: 'x-agw-up', value: is_strict ? `unlisted-${scheme}` : is_echo ? 'echo' : kind },
     { name: 'x-agw-pass', value: settings.verdict_secret },
     { name: 'x-agw-base-url', value: integration.base.base_url },
+    ...(is_proxied ? [{ name: 'x-agw-connect', value: way.connect }] : []),
   ]
   const { method, content_length } = head
   const { overrides } = call
@@ -156,7 +151,8 @@ function routeHeaders(
   const { clusters } = call.organization
   const hasOwn = !is_echo && integration.listing === null
   const own = (hasOwn ? clusters.get(integration.integration.integration_id) : null) ?? null
-  const cluster = own === null || !is_socket ? own : socketCluster(own)
+  const shared = is_proxied ? proxiedCluster(kind) : null
+  const cluster = own === null ? shared : clusterVariant(own, { is_socket, is_proxied })
   set.push(...connectionHeaders(integration.integration, cluster, retry))
   return set
 }

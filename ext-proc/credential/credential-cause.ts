@@ -6,6 +6,8 @@ export const CREDENTIAL_CAUSES = {
     'AGW_DOCTOR_PASS_FILE is set, and its file does not exist: `agw doctor --envoy-admin` has not passed.',
   address_refused: 'The host of token_url is, or resolves to, an address that is not public.',
   dns_failed: 'The host of token_url cannot be resolved.',
+  proxy_refused:
+    'AGW_EGRESS_PROXY refused to connect to the host of token_url, or refused its user and password.',
   connection_failed: 'The token endpoint is unreachable, or closed the connection.',
   tls_failed: 'The certificate of the token endpoint is not valid, or the TLS handshake failed.',
   timeout: 'The token endpoint sent no complete response within 5 seconds.',

@@ -3,6 +3,8 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { type AddressPolicy, literalAddress } from '../../core/egress/address-policy.ts'
 import { AddressRefused, allowedAddresses } from '../../core/egress/allowed-addresses.ts'
+import { checkProxiedHost, type EgressProxy } from '../../core/egress/egress-proxy.ts'
+import { openTunnel, ProxyRefused } from '../../core/egress/open-tunnel.ts'
 import { HostNotFound, type ResolveHost } from '../../core/egress/resolve-host.ts'
 import { trustedCas } from '../../core/egress/system-ca.ts'
 import type { TokenFailure } from './credential-cause.ts'
@@ -13,6 +15,7 @@ export interface Egress {
   readonly policy: AddressPolicy
   readonly resolve: ResolveHost
   readonly extra_ca_file: string | null
+  readonly proxy: EgressProxy | null
 }
 
 export type FormAnswer =
@@ -54,16 +57,25 @@ class TlsFailed extends Error {}
 function causeOf(error: unknown): TokenFailure['cause'] {
   if (error instanceof AddressRefused) return 'address_refused'
   if (error instanceof HostNotFound) return 'dns_failed'
+  if (error instanceof ProxyRefused) return 'proxy_refused'
   return error instanceof TlsFailed ? 'tls_failed' : 'connection_failed'
 }
 
 async function openSocket(egress: Egress, url: URL, deadline: AbortSignal): Promise<Socket> {
-  const addresses = await allowedAddresses(url.hostname, egress.policy, egress.resolve)
+  const { policy, resolve, proxy } = egress
+  const { hostname } = url
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  if (proxy !== null && !proxy.isExcepted(hostname, port)) {
+    await checkProxiedHost(proxy, hostname, policy, resolve)
+    const tunnel = await openTunnel(proxy, hostname, port, CONNECT_TIMEOUT_MS)
+    return connectTo(egress, url, tunnel, deadline)
+  }
+  const addresses = await allowedAddresses(hostname, policy, resolve)
   let failure: unknown = null
   for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
     deadline.throwIfAborted()
     try {
-      return await connectTo(egress, url, address, deadline)
+      return await connectTo(egress, url, connectTcp({ host: address, port }), deadline)
     } catch (error) {
       failure = error
     }
@@ -71,17 +83,12 @@ async function openSocket(egress: Egress, url: URL, deadline: AbortSignal): Prom
   throw failure
 }
 
-function connectTo(
-  egress: Egress,
-  url: URL,
-  address: string,
-  deadline: AbortSignal,
-): Promise<Socket> {
+/** @param tcp connects, or is connected */
+function connectTo(egress: Egress, url: URL, tcp: Socket, deadline: AbortSignal): Promise<Socket> {
   const isSecure = url.protocol === 'https:'
-  const place = { host: address, port: Number(url.port || (isSecure ? 443 : 80)) }
   const socket = isSecure
     ? connectTls({
-        ...place,
+        socket: tcp,
         // An address literal has no server name; its certificate must name the address.
         servername: literalAddress(url.hostname) === null ? url.hostname.replace(/\.$/, '') : '',
         secureContext: secureContext(egress.extra_ca_file),
@@ -89,27 +96,32 @@ function connectTo(
         // Regardless of NODE_TLS_REJECT_UNAUTHORIZED in the environment.
         rejectUnauthorized: true,
       })
-    : connectTcp(place)
+    : tcp
   return new Promise((resolve, reject) => {
-    let isConnected = false
+    let isConnected = !tcp.connecting
+    const done = (): void => {
+      clearTimeout(timer)
+      deadline.removeEventListener('abort', giveUp)
+      resolve(socket)
+    }
     const fail = (error: Error): void => {
       clearTimeout(timer)
+      tcp.destroy()
       socket.destroy()
       reject(isSecure && isConnected ? new TlsFailed(error.message) : error)
     }
     const giveUp = (): void => fail(new Error('connecting timed out'))
     const timer = setTimeout(giveUp, CONNECT_TIMEOUT_MS)
     deadline.addEventListener('abort', giveUp, { once: true })
-    socket.once('connect', () => {
+    tcp.once('connect', () => {
       isConnected = true
     })
+    tcp.on('error', fail)
     socket.on('error', fail)
     socket.once('close', () => fail(new Error('closed before the connection was established')))
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer)
-      deadline.removeEventListener('abort', giveUp)
-      resolve(socket)
-    })
+    if (isSecure) socket.once('secureConnect', done)
+    else if (tcp.connecting) tcp.once('connect', done)
+    else done()
   })
 }
 

@@ -10,6 +10,7 @@ import type { CallIo } from '../call/call-io.ts'
 import { callerOfHash } from '../call/caller-of-hash.ts'
 import { causeOf } from '../call/cause-of.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
+import { denyWay } from '../call/deny-way.ts'
 import { readAgentFacts } from '../call/read-agent-facts.ts'
 import { hasNewExpiry } from '../call/review-call.ts'
 import type { CallsInFlight } from '../kill/calls-in-flight.ts'
@@ -21,6 +22,7 @@ import {
   type ResponseInspector,
 } from '../verdict/response-inspector.ts'
 import { deniedByLock } from '../verdict/denied-by-lock.ts'
+import { DIRECT, type EgressWay } from '../upstream/egress-ways.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { proxyCredentials } from './proxy-credentials.ts'
@@ -29,7 +31,14 @@ import type { TunnelSeal } from './tunnel-seal.ts'
 
 export type TunnelServices = Pick<
   DecisionServices,
-  'policy' | 'killBoard' | 'mayServe' | 'whyUnavailable' | 'takeRate' | 'nowMs' | 'caughtUp'
+  | 'policy'
+  | 'killBoard'
+  | 'mayServe'
+  | 'whyUnavailable'
+  | 'takeRate'
+  | 'nowMs'
+  | 'caughtUp'
+  | 'egress'
 > & {
   readonly inFlight: Pick<CallsInFlight, 'tunnels'>
   readonly seal: TunnelSeal
@@ -68,7 +77,7 @@ export async function decideTunnel(
   io: CallIo,
   record: CallRecord,
 ): Promise<Verdict> {
-  const { mayServe, whyUnavailable, policy, killBoard, settings } = services
+  const { mayServe, whyUnavailable, policy, killBoard } = services
   const {
     key: { organization_id },
     agent_id,
@@ -101,6 +110,8 @@ export async function decideTunnel(
   const limited = await checkLimits(services, caller)
   if (limited !== null) return limited
   const tunnel = await kindOfTunnel(services, organization_id, authority)
+  const way = tunnel === 'blind' ? await wayOfBlind(services, authority) : DIRECT
+  if (way.kind === 'refused') return denyWay(`https://${authority.host}:${authority.port}`, way)
   const admitted_ms = services.nowMs()
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
@@ -111,15 +122,6 @@ export async function decideTunnel(
   const lock = lockedTunnel(services, subject, is_reading)
   if (lock !== null) return lock
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
-  const own: readonly Header[] =
-    tunnel === 'blind'
-      ? [{ name: 'x-agw-host', value: `${authority.host}:${authority.port}` }]
-      : [{ name: 'x-agw-tunnel', value: services.seal.write(tunnelFacts(caller, authority)) }]
-  const set: Header[] = [
-    { name: 'x-agw-up', value: tunnel === 'blind' ? 'blind' : 'tunnel' },
-    { name: 'x-agw-pass', value: settings.verdict_secret },
-    ...own,
-  ]
   return {
     kind: 'forward',
     tunnel,
@@ -130,7 +132,11 @@ export async function decideTunnel(
     },
     inspector: UNSEEN,
     rate: null,
-    changes: { set, remove: ['proxy-authorization'], body: null },
+    changes: {
+      set: tunnelHeaders(services, caller, authority, tunnel === 'blind' ? way : null),
+      remove: ['proxy-authorization'],
+      body: null,
+    },
   }
 }
 
@@ -155,6 +161,33 @@ function lockedTunnel(
   const lock = findLock(table, subject, at_ms, is_reading ? 'deny' : 'any')
   return lock === null ? null : { kind: 'deny', step: 'agent', denial: deniedByLock(lock, at_ms) }
 }
+
+/** @param blind how a tunnel that is passed through connects; null for one whose calls are decided */
+function tunnelHeaders(
+  { seal, settings }: TunnelServices,
+  caller: ProxyCaller,
+  authority: TunnelAuthority,
+  blind: Exclude<EgressWay, { kind: 'refused' }> | null,
+): Header[] {
+  const pass = { name: 'x-agw-pass', value: settings.verdict_secret }
+  if (blind === null)
+    return [
+      { name: 'x-agw-up', value: 'tunnel' },
+      pass,
+      { name: 'x-agw-tunnel', value: seal.write(tunnelFacts(caller, authority)) },
+    ]
+  const is_proxied = blind.kind === 'proxied'
+  return [
+    { name: 'x-agw-up', value: is_proxied ? 'blind-proxied' : 'blind' },
+    pass,
+    { name: 'x-agw-host', value: `${authority.host}:${authority.port}` },
+    ...(is_proxied ? [{ name: 'x-agw-connect', value: blind.connect }] : []),
+  ]
+}
+
+/** The operator has named these hosts, so they may be at the private addresses that are allowed. */
+const wayOfBlind = ({ egress }: TunnelServices, { host, port }: TunnelAuthority) =>
+  egress.wayTo(host, port, false)
 
 /** The checks of the caller again, and whether the tunnel may still be of its kind. */
 async function reviewTunnel(

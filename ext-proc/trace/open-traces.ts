@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
+import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egress-proxy.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Settings } from '../../core/settings.ts'
 import { CallTraces } from './call-traces.ts'
 import { SpanExporter } from './span-exporter.ts'
 
 interface OpenTracesParts {
-  readonly settings: Pick<Settings, 'traceUrl' | 'traceHeaders' | 'organizationId' | 'edgeId'>
+  readonly settings: Pick<Settings, 'traceUrl' | 'traceHeaders' | 'organizationId' | 'edgeId'> &
+    EgressProxySettings
   readonly redis: RedisClient
   /** The clock of the records of calls. */
   readonly nowMs: () => number
@@ -25,6 +27,7 @@ export function openTraces(
   const exporter = new SpanExporter({
     url,
     headers,
+    proxy: egressProxyOf(settings),
     installation,
     redis,
     organization_id: organizationId,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { EgressProxy } from '../../core/egress/egress-proxy.ts'
 import type { EdgeNumber } from '../../core/metrics/metric-catalogue.ts'
 import {
   ExportFailures,
@@ -39,6 +40,7 @@ export interface SpanExporterParts extends Omit<ExportFailuresParts, 'pause_ms'>
   /** Of the receiver: the address of an OTLP/HTTP endpoint for traces. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  readonly proxy: EgressProxy | null
   /** The name of this deployment; empty while it is not known. */
   readonly installation: () => string
   /** For tests, in place of the usual times. */
@@ -63,11 +65,11 @@ export class SpanExporter {
   #dropped = 0
 
   constructor(parts: SpanExporterParts) {
-    const { url, headers, pause_ms = PAUSE_MS, send_limit_ms = SEND_LIMIT_MS } = parts
+    const { url, headers, proxy, pause_ms = PAUSE_MS, send_limit_ms = SEND_LIMIT_MS } = parts
     this.#parts = parts
     this.#pause_ms = pause_ms
     this.#failures = new ExportFailures(TRACES, { ...parts, pause_ms })
-    this.#receiver = otlpReceiver(url, headers, send_limit_ms, this.#stopped.signal)
+    this.#receiver = otlpReceiver(url, headers, send_limit_ms, this.#stopped.signal, proxy)
   }
 
   get metrics() {

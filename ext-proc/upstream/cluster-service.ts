@@ -1,4 +1,9 @@
-import { ownerOfCluster, withoutSocket } from '../../core/store/upstream-cluster.ts'
+import {
+  ownerOfCluster,
+  readVariant,
+  TEMPLATE_NAMES,
+  type TemplateName,
+} from '../../core/store/upstream-cluster.ts'
 import { type ClustersRequest, deltaClusters, type ServedCluster } from '../envoy/delta-clusters.ts'
 import { type DeltaStream, DeltaStreams } from '../envoy/delta-streams.ts'
 import type { EnvoyStream } from '../envoy/start-server.ts'
@@ -13,10 +18,8 @@ export interface ClusterServiceParts {
   readonly clusters_max?: number
 }
 
-interface Templates extends Readonly<Record<OwnUpstream['scheme'], ClusterTemplate>> {
-  /** HTTP/1.1 with TLS. Null in a configuration of an older version. */
-  readonly wss: ClusterTemplate | null
-}
+/** `wss`: HTTP/1.1 with TLS. `proxied_…`: through the egress proxy. Null in a configuration without it. */
+type Templates = Readonly<Record<TemplateName, ClusterTemplate | null>>
 
 type AskedClusters = Omit<ClustersRequest, 'templates'> & { readonly templates: Templates | null }
 
@@ -94,14 +97,15 @@ export class ClusterService {
     for (const name of names) {
       const found = at.templates === null ? null : await this.#find(name, true)
       at.names.delete(name)
-      const { is_socket } = withoutSocket(name)
-      const kind = is_socket && found?.scheme === 'https' ? 'wss' : (found?.scheme ?? 'http')
-      const template = at.templates?.[kind] ?? null
+      const { is_socket, is_proxied } = readVariant(name)
+      const kind: 'wss' | 'https' | 'http' =
+        is_socket && found?.scheme === 'https' ? 'wss' : (found?.scheme ?? 'http')
+      const template = at.templates?.[is_proxied ? (`proxied_${kind}` as const) : kind] ?? null
       if (found === null || template === null) {
         removed.push(name)
         continue
       }
-      const cluster = writeCluster(name, found, template)
+      const cluster = writeCluster(name, found, template, is_proxied)
       // The name contains a hash of the content, so a cluster has one version.
       clusters.push({ name, version: '1', cluster })
       at.names.add(name)
@@ -114,7 +118,7 @@ export class ClusterService {
 
   /** Null if no integration has these settings now. @param again whether to read the store if the cache has none */
   async #find(asked: string, again: boolean): Promise<OwnUpstream | null> {
-    const { name } = withoutSocket(asked)
+    const { name } = readVariant(asked)
     const owner = name.length > NAME_LENGTH_MAX ? null : ownerOfCluster(name)
     if (owner === null) return null
     const { organization_id } = owner
@@ -148,18 +152,15 @@ function readClusters(bytes: Buffer): AskedClusters {
 
 /** @throws if Envoy's metadata is not what envoy/add-upstream-templates.ts writes */
 function readTemplates(text: string): Templates {
-  const given = JSON.parse(text) as Record<OwnUpstream['scheme'], TemplateText> & {
-    readonly wss?: TemplateText
+  const given = JSON.parse(text) as Partial<Record<TemplateName, TemplateText>>
+  const read = (name: TemplateName): ClusterTemplate | null => {
+    const found = given[name]
+    if (found === undefined) return null
+    const { cluster, options } = found
+    return { cluster: Buffer.from(cluster, 'base64'), options: Buffer.from(options, 'base64') }
   }
-  const read = ({ cluster, options }: TemplateText): ClusterTemplate => ({
-    cluster: Buffer.from(cluster, 'base64'),
-    options: Buffer.from(options, 'base64'),
-  })
-  return {
-    https: read(given.https),
-    http: read(given.http),
-    wss: given.wss === undefined ? null : read(given.wss),
-  }
+  const names = TEMPLATE_NAMES.map((name) => [name, read(name)] as const)
+  return Object.fromEntries(names) as Templates
 }
 
 interface TemplateText {

@@ -16,7 +16,10 @@ type Field = readonly [number: number, value: Value]
 
 const TYPES = 'type.googleapis.com/'
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
-const TLS = 'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext'
+const SOCKETS = 'envoy.extensions.transport_sockets'
+const TLS = `${SOCKETS}.tls.v3.UpstreamTlsContext`
+const RAW = `${SOCKETS}.raw_buffer.v3.RawBuffer`
+const INTERNAL = `${SOCKETS}.internal_upstream.v3.InternalUpstreamTransport`
 
 /** The secret of envoy/bootstrap.yaml with the CAs of all other APIs. */
 const SHARED_CA = 'agw_upstream_ca'
@@ -29,6 +32,7 @@ export function writeCluster(
   name: string,
   { scheme, settings, client_key }: OwnUpstream,
   { cluster, options }: ClusterTemplate,
+  is_proxied: boolean,
 ): Buffer {
   const { connect_timeout_ms, pool_idle_timeout_ms } = settings
   const idle: Field[] =
@@ -46,15 +50,31 @@ export function writeCluster(
           [2, any(OPTIONS, ownOptions)],
         ],
       ],
-      ...(scheme === 'https' ? [tlsSocket(settings, client_key)] : []),
+      ...socketOf(scheme === 'https' ? tlsSocket(settings, client_key) : null, is_proxied),
     ]),
   ])
 }
 
+/** A cluster of the egress proxy connects to a listener within Envoy, with the same socket around which it carries the target. */
+function socketOf(tls: readonly Field[] | null, is_proxied: boolean): readonly Field[] {
+  const inner = tls ?? socket('envoy.transport_sockets.raw_buffer', RAW, Buffer.alloc(0))
+  if (is_proxied)
+    return [
+      [24, socket('envoy.transport_sockets.internal_upstream', INTERNAL, message([[3, inner]]))],
+    ]
+  return tls === null ? [] : [[24, tls]]
+}
+
+/** A TransportSocket. */
+const socket = (name: string, type: string, config: Buffer): readonly Field[] => [
+  [1, name],
+  [3, any(type, config)],
+]
+
 function tlsSocket(
   { ca_certificates, client_certificate }: UpstreamSettings,
   key: Secret | null,
-): Field {
+): readonly Field[] {
   const certificate: Field[] =
     client_certificate === null || key === null
       ? []
@@ -70,13 +90,7 @@ function tlsSocket(
   const trusted: Field =
     ca_certificates === null ? [7, [[1, SHARED_CA]]] : [3, [[1, inline(ca_certificates)]]]
   const context = message([[1, [...certificate, trusted]]])
-  return [
-    24,
-    [
-      [1, 'envoy.transport_sockets.tls'],
-      [3, any(TLS, context)],
-    ],
-  ]
+  return socket('envoy.transport_sockets.tls', TLS, context)
 }
 
 /** A DataSource with the bytes in it. */

@@ -102,6 +102,7 @@ describe('export of the activity log', () => {
     const stop = startLogExport({
       url,
       headers: { authorization: 'Bearer secret-of-receiver' },
+      proxy: null,
       events,
       organization_id: ORG,
       installation_id: 'unit',

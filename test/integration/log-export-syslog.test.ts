@@ -97,6 +97,7 @@ describe('export by syslog', () => {
     stop = startLogExport({
       url: `syslog+tcp://127.0.0.1:${to}`,
       headers: {},
+      proxy: null,
       events: EVENT_NAMES,
       organization_id: ORG,
       installation_id: 'unit',

@@ -119,6 +119,7 @@ export class SimEdge {
       whyUnavailable: () => null,
       caughtUp: () => stall.caughtUp(),
       mayAttach: () => true,
+      egress: { wayTo: () => ({ kind: 'direct' }) },
       pool: {} as DecisionServices['pool'],
       autoKill,
       keyedHash: (_, hash) => hash,

@@ -243,6 +243,9 @@ const REVEALERS = [
   'admin/integrations/set-upstream.ts',
   // The same key, for Envoy.
   'ext-proc/upstream/write-cluster.ts',
+  // User and password of the egress proxy, for that proxy and for the configuration of Envoy.
+  'core/egress/open-tunnel.ts',
+  'envoy/render-bootstrap.ts',
   // The client secret, for its own token endpoint.
   'ext-proc/credential/fetch-token.ts',
   'ext-proc/response/echo-forms.ts',

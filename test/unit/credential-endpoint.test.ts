@@ -10,6 +10,7 @@ const EGRESS = {
   policy: new AddressPolicy(['127.0.0.0/8']),
   resolve: createHostResolver([]),
   extra_ca_file: null,
+  proxy: null,
 }
 const FORM = { headers: {}, body: 'grant_type=client_credentials' }
 

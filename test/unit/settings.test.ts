@@ -64,6 +64,9 @@ test('each faulty value is named by its variable, and all of them at once', () =
     AGW_TRUSTED_HOPS: '1.5',
     AGW_UPSTREAM_IDLE_TIMEOUT: '15',
     AGW_EGRESS_ALLOW_CIDRS: '10.0.0.0/33',
+    AGW_EGRESS_PROXY: 'https://user:proxy-password@proxy:3128',
+    AGW_EGRESS_NO_PROXY: 'a b',
+    AGW_EGRESS_PROXY_RESOLVES: 'yes',
     AGW_UPSTREAM_CA_FILE: '/nowhere/ca.pem',
     AGW_WEBHOOK_DELAYS: '0s,soon',
     AGW_SMTP_URL: 'mail.example',
@@ -80,7 +83,7 @@ test('each faulty value is named by its variable, and all of them at once', () =
       true,
       name,
     )
-  for (const secret of ['AGW_ADMIN_TOKEN', 'AGW_ENCRYPTION_KEY'])
+  for (const secret of ['AGW_ADMIN_TOKEN', 'AGW_ENCRYPTION_KEY', 'AGW_EGRESS_PROXY'])
     assert.ok(!problems.join('\n').includes(rows[secret] ?? ''), secret)
 })
 
@@ -104,6 +107,7 @@ test('settings that contradict each other are errors', () => {
     [{ AGW_API_PORT: '8083' }, /AGW_FORWARD_PORT .* and AGW_API_PORT must be different/],
     [{ AGW_SMTP_URL: 'smtp://mail.example' }, /AGW_ALERT_EMAIL_FROM/],
     [{ AGW_WEBHOOK_DELAYS: ',' }, /at least one delay/],
+    [{ AGW_EGRESS_PROXY_RESOLVES: 'true' }, /requires AGW_EGRESS_PROXY/],
   ]
   for (const [env, problem] of rows) assert.match(problemsOf(env).join('\n'), problem)
   assert.deepEqual(problemsOf({ AGW_PROXY_PORT: '0', AGW_API_PORT: '0' }), [])
@@ -214,6 +218,7 @@ const SECRETS: Readonly<Record<string, readonly [keyof Settings, string, object?
   AGW_TRACE_HEADERS: ['traceHeaders', 'authorization=x', { authorization: 'x' }],
   AGW_ENCRYPTION_KEY: ['encryptionKey', randomBytes(32).toString('base64')],
   AGW_VERDICT_SECRET: ['verdictSecrets', 'v'.repeat(64)],
+  AGW_EGRESS_PROXY: ['egressProxy', 'http://user:pass@proxy:3128'],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
   REDIS_URL: ['redisUrl', 'rediss://user:pass@store.example:6380'],
   REDIS_SENTINEL_PASSWORD: ['redisSentinelPassword', 'sentinel password'],

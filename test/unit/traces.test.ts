@@ -284,6 +284,7 @@ describe('export of spans', () => {
     exporter = new SpanExporter({
       url: receiver.url,
       headers: { authorization: 'Bearer secret-of-receiver' },
+      proxy: null,
       installation: () => 'unit',
       redis,
       organization_id: 'org_default',
