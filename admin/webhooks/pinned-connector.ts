@@ -42,7 +42,7 @@ export function pinnedConnector(
       const addresses = await allowedAddresses(hostname, policy, resolve)
       for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
         answer = await open({ ...options, hostname: address, host: address, servername })
-        if (answer[1] !== null) break
+        if (answer[0] === null) break
       }
     } catch (error) {
       answer = [error instanceof Error ? error : new Error(String(error)), null]

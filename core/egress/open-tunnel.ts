@@ -93,7 +93,8 @@ const connected = (
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
     connect(options, (error, socket) => {
-      if (socket === null) reject(error)
-      else resolve(socket)
+      // With an error, undici leaves the socket out.
+      if (error === null) resolve(socket)
+      else reject(error)
     })
   })

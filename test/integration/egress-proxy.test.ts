@@ -196,7 +196,9 @@ test('a token endpoint and a webhook are reached through it', async () => {
   })
   const before = mark()
   const tried = await atApi.send('POST', `/webhooks/${webhook.webhook_id}/test`)
-  assert.deepEqual(before(), [targetOf(origin)], JSON.stringify(tried))
+  assert.deepEqual(before(), [targetOf(origin)])
+  // This process does not trust the CA of the tests; it is that of the receiver, and not of the proxy, that counts.
+  assert.equal(tried.attempts[0].error, 'tls_failed', JSON.stringify(tried))
 })
 
 test('the log and traces are exported through it', async () => {

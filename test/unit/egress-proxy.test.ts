@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { buildConnector, Client } from 'undici'
+import { pinnedConnector } from '../../admin/webhooks/pinned-connector.ts'
 import { checkEgressProxy } from '../../cli/doctor/check-egress-proxy.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { classifyFailure } from '../../core/egress/classify-failure.ts'
 import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egress-proxy.ts'
-import { openTunnel } from '../../core/egress/open-tunnel.ts'
+import { openTunnel, tunnelConnector } from '../../core/egress/open-tunnel.ts'
 import { readProxyUrl } from '../../core/egress/read-proxy-url.ts'
 import { HostNotFound } from '../../core/egress/resolve-host.ts'
 import { noProxyItem } from '../../core/setting-kinds.ts'
 import { EgressWays } from '../../ext-proc/upstream/egress-ways.ts'
 import { startConnectProxy } from '../kit/start-connect-proxy.ts'
+import { startWebhookReceiver } from '../kit/webhook-receiver.ts'
 
 const settings = (more: Partial<EgressProxySettings> = {}): EgressProxySettings => ({
   egressProxy: 'http://proxy.test:3128',
@@ -185,4 +191,52 @@ test('agw doctor says what a proxy does with private targets, and nothing about 
     JSON.stringify(await checkEgressProxy(settings({ egressProxy: proxy.url }))),
     /does not respond/,
   )
+})
+
+test('clients of undici connect through the proxy, with TLS to the receiver and without', async () => {
+  const proxy = await startConnectProxy('user', 'pass word')
+  const receiver = await startWebhookReceiver(['receiver.test'])
+  const plain = createServer((_, response) => response.end('plain'))
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+  const egress = egressProxyOf(settings({ egressProxy: proxy.url }))
+  assert.ok(egress !== null)
+  const statusOf = async (origin: string, ca: string): Promise<number | string> => {
+    const client = new Client(origin, {
+      connect: tunnelConnector(egress, buildConnector({ ca }), 5_000),
+    })
+    const answer = await client
+      .request({ method: 'POST', path: '/x', body: '{}' })
+      .catch((error: unknown) => classifyFailure(error))
+    await client.destroy()
+    return typeof answer === 'string' ? answer : answer.statusCode
+  }
+  const secure = `https://receiver.test:${receiver.port}`
+  const { port } = plain.address() as AddressInfo
+  try {
+    assert.equal(await statusOf(secure, receiver.certificates.ca), 204)
+    assert.equal(await statusOf(secure, ''), 'tls_failed')
+    assert.equal(await statusOf(`http://receiver.test:${port}`, ''), 200)
+    proxy.deny(`receiver.test:${port}`, 403)
+    assert.equal(await statusOf(`http://receiver.test:${port}`, ''), 'proxy_refused')
+  } finally {
+    plain.close()
+    await Promise.all([receiver.stop(), proxy.stop()])
+  }
+})
+
+test('of several addresses of a receiver, the next is tried if one cannot be connected to', async () => {
+  const plain = createServer((_, response) => response.end())
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+  const { port } = plain.address() as AddressInfo
+  const connect = pinnedConnector(new AddressPolicy(['127.0.0.0/8']), async () => [
+    '127.0.0.9',
+    '127.0.0.1',
+  ])
+  const client = new Client(`http://several.test:${port}`, { connect })
+  try {
+    assert.equal((await client.request({ method: 'GET', path: '/' })).statusCode, 200)
+  } finally {
+    await client.destroy()
+    plain.close()
+  }
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkBootstrap } from '../../cli/doctor/envoy/check-bootstrap.ts'
+import { runEnvoyConfig } from '../../cli/envoy-config.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
 import { type BootFacts, bootstrapOf } from '../../envoy/render-bootstrap.ts'
 
@@ -173,3 +174,26 @@ for (const [version, isSupported, hangs = false] of VERSIONS)
     assert.equal(!says('is not supported'), isSupported)
     assert.equal(says('hangs in the handshake of each WebSocket'), hangs)
   })
+
+test('an egress proxy is a part of the whole configuration alone, and refused for an Envoy of others', () => {
+  const env = {
+    AGW_EGRESS_PROXY: 'http://user:proxy-password@proxy.test:3128',
+    AGW_VERDICT_SECRET: 'newest-secret',
+    AGW_EXT_PROC_ADDRESS: 'unix:/run/agw/ext-proc.sock',
+  }
+  const read = readSettings(env)
+  assert.ok(read.ok)
+  const { static_resources } = bootstrapOf(read.settings, facts) as Json
+  const names = static_resources.clusters.map(({ name }: Json) => name)
+  assert.ok(names.includes('egress_proxy') && names.includes('own.proxied.https'))
+  for (const mode of ['listener', 'virtual-host', 'filter', 'envoy-gateway', 'istio'] as const) {
+    const hostname = mode === 'virtual-host' ? { hostname: ['agw.test'] } : {}
+    const options = { mode, trustedCa: '/ca.pem', ...hostname }
+    assert.throws(
+      () => runEnvoyConfig(env, options, '/admin.sock'),
+      (error: Error) =>
+        /AGW_EGRESS_PROXY needs --mode standalone/.test(error.message) &&
+        !error.message.includes('proxy-password'),
+    )
+  }
+})
