@@ -15,9 +15,10 @@ import { silentRow } from './silent-row.ts'
 
 /**
  * How long a kill waits for acknowledgements before it responds without the missing ones. What is read after that takes a round
- * trip, for which the wait is shorter if the store is slow: the response is due within a second.
+ * trip, for which the wait is shorter if the store is slow: the response is due within a second, also while a machine closes
+ * thousands of streams.
  */
-const EDGE_WAIT_MS = 900
+const EDGE_WAIT_MS = 700
 /** The acknowledgements take a round trip, too: this many times that of the kill itself is waited for in any case. */
 const ROUND_TRIPS = 1.5
 /** If the store is far, the response does not wait longer than this for the event. */

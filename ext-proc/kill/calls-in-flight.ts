@@ -64,7 +64,7 @@ export function sumOfCuts(cuts: readonly CutCounts[]): CutCounts {
   }
 }
 
-/** Envoy ends a cut stream within a millisecond or so; thousands take longer, and are reported as unconfirmed until they have ended. */
+/** Since the cut began. Envoy ends a stream within a millisecond or so; thousands take longer, and are unconfirmed until they have ended. */
 const END_WAIT_MS = 400
 
 /** Calls that are cut in one turn of the event loop, some 30 µs each: a kill of thousands does not hold up another one. */
@@ -182,7 +182,8 @@ export class CallsInFlight {
   /** The same for any calls. @param unwatched how many more may be running that cannot be cut any more */
   async cut(calls: readonly CallInFlight[], why: Cut, unwatched: () => number): Promise<CutCounts> {
     if (calls.length === 0) return { terminated: 0, unconfirmed: unwatched() }
-    const recent_ms = performance.now() - RECENT_PASS_MS
+    const began_ms = performance.now()
+    const recent_ms = began_ms - RECENT_PASS_MS
     const own: EndedCount = { calls: 0, tunnels: 0 }
     let ended = 0
     const tunnels = calls.filter(isTunnel)
@@ -210,7 +211,7 @@ export class CallsInFlight {
       )
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, END_WAIT_MS)
+      timer = setTimeout(resolve, began_ms + END_WAIT_MS - performance.now())
     })
     const all = Promise.all(ends)
     await Promise.race([all, limit])

@@ -210,3 +210,21 @@ test('calls whose scope ends are decided again then, and may have a new end', as
   await pass(500)
   assert.deepEqual(happened(), ['late', 'cut late not_admitted'])
 })
+
+test('a change reaches the last of many calls in less than a second, while other changes keep coming', async (t) => {
+  const { queue, clock, verdicts, add, pass, happened } = aQueue(t)
+  for (let i = 0; i < 640; i++) add('another')
+  verdicts.set('last', DENIAL)
+  add('last')
+  // The review that runs has begun before the change.
+  queue.noteAll()
+  await pass(100)
+  const changed_ms = clock.now_ms
+  queue.note({ what: 'agent', organization_id: 'o', agent_id: 'a' })
+  happened()
+  while (!happened().includes('cut last not_admitted')) {
+    assert.ok(clock.now_ms - changed_ms < 1_000)
+    queue.note({ what: 'integrations', organization_id: 'p' })
+    await pass(10)
+  }
+})
