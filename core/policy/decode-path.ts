@@ -134,8 +134,10 @@ function foldedProblem(text: string, rounds: number): PathProblem | null {
  */
 function splitReadings(parts: readonly string[]): readonly SplitReading[] | PathProblem {
   const readings = new Map<string, SplitReading>()
-  for (const fold of [unfolded, foldCompatible]) {
-    let texts = parts.map((part) => fold(Buffer.from(part, 'latin1').toString('utf8')))
+  const written = parts.map((part) => Buffer.from(part, 'latin1').toString('utf8'))
+  const isPlain = written.every((text) => !text.includes('%') && foldCompatible(text) === text)
+  for (const fold of isPlain ? [unfolded] : [unfolded, foldCompatible]) {
+    let texts = written.map(fold)
     for (let round = 0; round <= DECODE_ROUNDS_LIMIT; round++) {
       const reading = texts.map((text) => text.split('/').map((piece) => decodeFully(piece, fold)))
       const pieces = reading.reduce((sum, { length }) => sum + length, 0)

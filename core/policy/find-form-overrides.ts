@@ -1,5 +1,11 @@
 import { decodeFormText, withPlainEscapes } from './decode-form-text.ts'
-import { FIELD_NAME_LIMIT, mayNameField, noteField, overrideField } from './override-field.ts'
+import {
+  FIELD_NAME_LIMIT,
+  mayNameField,
+  noteField,
+  type OverrideField,
+  overrideField,
+} from './override-field.ts'
 import { type FoundOverrides, isFull } from './overrides.ts'
 
 const PLUS = 0x2b
@@ -79,12 +85,34 @@ function notePair(
   const equals = head.indexOf('=')
   const written = equals === -1 ? head : head.slice(0, equals)
   if (!mayNameField(written)) return
-  const once = decodeFormText(withPlainEscapes(written))
-  // Some upstreams decode twice.
-  const field =
-    overrideField(once) ?? (once.includes('%') ? overrideField(decodeFormText(once)) : null)
+  const { once, field } = readName(written)
   if (field === null || (is_decoded && field === 'maybe_method')) return
   const sign = text.indexOf('=', start)
   if (sign !== -1 && sign < end)
     noteField(found, field, decodeFormText(text.slice(sign + 1, end)), once)
+}
+
+interface ReadName {
+  /** Decoded. */
+  readonly once: string
+  readonly field: OverrideField | null
+}
+
+/** Names recur, in calls and in texts that are made to be expensive. */
+const NAMES_MAX = 256
+const NAME_KEPT_MAX = 32
+const names = new Map<string, ReadName>()
+
+function readName(written: string): ReadName {
+  const known = names.get(written)
+  if (known !== undefined) return known
+  const once = decodeFormText(withPlainEscapes(written))
+  // Some upstreams decode twice.
+  const field =
+    overrideField(once) ?? (once.includes('%') ? overrideField(decodeFormText(once)) : null)
+  const read = { once, field }
+  if (written.length > NAME_KEPT_MAX) return read
+  if (names.size >= NAMES_MAX) names.clear()
+  names.set(written, read)
+  return read
 }
