@@ -11,11 +11,11 @@ export interface PlainReading {
 /** Encodings within encodings: JSON in JSON in a form, for instance. */
 const ROUNDS_MAX = 3
 
-/**
- * Decoded in one pass: percent-encoding, escapes of JSON and JavaScript, HTML entities and tags; all other characters are kept.
- */
-const SIGN =
-  /((?:%[0-9A-Fa-f]{2})+)|\\{1,8}(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([nrt]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8}));|(<\/?[A-Za-z][^<>]{0,200}>)|./gsu
+/** Decoded in one pass: percent-encoding, escapes of JSON and JavaScript, HTML entities and tags. */
+const ESCAPE =
+  /((?:%[0-9A-Fa-f]{2})+)|\\{1,8}(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([nrt]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8}));|(<\/?[A-Za-z][^<>]{0,200}>)/sy
+/** Of ASCII, all other characters are kept. */
+const MAY_ESCAPE: ReadonlySet<number> = new Set(Buffer.from('%\\&<'))
 /** No other character changes. */
 const IS_WRITTEN = /%[0-9A-Fa-f]{2}|\\[unrtx]|&[#A-Za-z]|<\/?[A-Za-z]|[^\0-\x7e]/
 
@@ -53,31 +53,54 @@ function readOnce(written: string): PlainReading {
   const starts: number[] = []
   const ends: number[] = []
   let text = ''
-  for (const match of written.matchAll(SIGN)) {
-    const start = match.index
-    const end = start + match[0].length
-    if (match[1] !== undefined) {
-      text += readPercent(match[1], start, starts, ends)
-      continue
-    }
-    const read = readSign(match)
+  const add = (read: string, start: number, end: number): void => {
     text += read
     for (let i = 0; i < read.length; i++) {
       starts.push(start)
       ends.push(end)
     }
   }
+  for (let at = 0; at < written.length; ) {
+    const start = at
+    const code = written.codePointAt(at) ?? 0
+    if (code > 0x7e) {
+      at += code > 0xffff ? 2 : 1
+      add(readCompatible(code), start, at)
+      continue
+    }
+    ESCAPE.lastIndex = at
+    const match = MAY_ESCAPE.has(code) ? ESCAPE.exec(written) : null
+    at += match?.[0].length ?? 1
+    if (match === null) add(String.fromCharCode(code), start, at)
+    else if (match[1] !== undefined) text += readPercent(match[1], start, starts, ends)
+    else add(readEscape(match), start, at)
+  }
   return { text, starts, ends }
 }
 
-function readSign([sign, , braced, unit, byte, control, decimal, hex, name, tag]: RegExpExecArray) {
-  if (tag !== undefined) return ''
+function readEscape([sign, , braced, unit, byte, control, decimal, hex, name]: RegExpExecArray) {
   const digits = braced ?? unit ?? byte ?? hex
   if (digits !== undefined) return characterOf(Number.parseInt(digits, 16))
   if (decimal !== undefined) return characterOf(Number(decimal))
   if (control !== undefined) return '\n'
-  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? sign
-  if (sign <= '\x7e') return sign
+  // A tag is left out.
+  return name === undefined ? '' : (ENTITIES[name.toLowerCase()] ?? sign)
+}
+
+/** Texts of one script have a few of them. */
+const COMPATIBLE_KEPT_MAX = 4_096
+const compatible = new Map<number, string>()
+
+function readCompatible(code: number): string {
+  const known = compatible.get(code)
+  if (known !== undefined) return known
+  const read = compatibleOf(String.fromCodePoint(code))
+  if (compatible.size >= COMPATIBLE_KEPT_MAX) compatible.clear()
+  compatible.set(code, read)
+  return read
+}
+
+function compatibleOf(sign: string): string {
   // Invisible: zero width, soft hyphen, direction marks.
   if (/^\p{Cf}$/u.test(sign)) return ''
   const plain = normalizeText(sign, 'NFKC')

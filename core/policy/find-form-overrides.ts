@@ -45,11 +45,15 @@ const withPlainSeparators = (text: string): string =>
     .replace(/\xef\xbc\x9b|\xef\xb9\x94|\xcd\xbe/g, ';')
     .replace(/\xef\xbc\x9d|\xef\xb9\xa6/g, '=')
 
+/** `url`, or an escape. */
+const NAME_LENGTH_MIN = 3
+
 /** @param is_decoded whether the text was decoded before: a field that may be the API's own is then part of some value */
 function findPairs(text: string, found: FoundOverrides, is_decoded: boolean): void {
   for (let start = 0; start < text.length && !isFull(found); ) {
     const end = pairEnd(text, start)
-    notePair(text, skipSpaces(text, start), end, found, is_decoded)
+    if (end - start >= NAME_LENGTH_MIN)
+      notePair(text, skipSpaces(text, start), end, found, is_decoded)
     start = end + 1
   }
 }

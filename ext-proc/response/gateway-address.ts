@@ -36,6 +36,7 @@ export function isGatewayAddress(
   const host = plainHost(url.hostname)
   const port = Number(url.port || defaultPort(url.protocol))
   const names = namesOf(called, target)
+  if (names === null) return true
   if (names.some((name) => name.host === host && [...name.ports, ...ports].includes(port)))
     return true
   const here = [...ports, ...names.flatMap((name) => (isHere(name.host, hosts) ? name.ports : []))]
@@ -48,8 +49,13 @@ export function isGatewayAddress(
  */
 export function sharesGatewayHost(url: URL, called: CalledNames, target: CalledApi): boolean {
   const host = plainHost(url.hostname)
-  return namesOf(called, target).some(
-    (name) => host === name.host || (!ipaddr.isValid(name.host) && host.endsWith(`.${name.host}`)),
+  const names = namesOf(called, target)
+  return (
+    names === null ||
+    names.some(
+      (name) =>
+        host === name.host || (!ipaddr.isValid(name.host) && host.endsWith(`.${name.host}`)),
+    )
   )
 }
 
@@ -59,10 +65,24 @@ interface CalledApi {
   readonly port: number
 }
 
-const namesOf = (called: CalledNames, target: CalledApi): Name[] =>
-  [called.authority, ...(called.forwarded_host?.split(',') ?? [])]
-    .flatMap(readAuthority)
-    .filter(({ host, ports }) => host !== plainHost(target.host) || !ports.includes(target.port))
+/** More than there are proxies in front. A caller that sends more gets no redirect to another host. */
+const NAMES_MAX = 16
+/** A response may have many references, each of which is compared with them. */
+const namesRead = new WeakMap<CalledNames, readonly Name[] | null>()
+
+/** Null if there are too many. */
+function namesOf(called: CalledNames, target: CalledApi): readonly Name[] | null {
+  let names = namesRead.get(called)
+  if (names === undefined) {
+    const written = [called.authority, ...(called.forwarded_host?.split(',', NAMES_MAX) ?? [])]
+    names = written.length > NAMES_MAX ? null : written.flatMap(readAuthority)
+    namesRead.set(called, names)
+  }
+  const apiHost = plainHost(target.host)
+  return (
+    names?.filter(({ host, ports }) => host !== apiHost || !ports.includes(target.port)) ?? null
+  )
+}
 
 const DEFAULT_PORTS = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 } as const
 const defaultPort = (protocol: string): number =>

@@ -196,6 +196,8 @@ const HERE: readonly (readonly [string, Called?])[] = [
   ['https://gw.test:443/x', { authority: 'gw.test' }],
   ['http://gw.test:80/x', { authority: 'GW.test.' }],
   ['https://public.test/x', { forwarded_host: 'public.test' }],
+  // Whatever they are: each would be compared with each reference.
+  ['https://elsewhere.test/x', { forwarded_host: ','.repeat(16) }],
   ['https://public.test:8443/x', { forwarded_host: 'first.test, public.test:8443' }],
   ['http://localhost:9999/x', { authority: '127.0.0.1:9999' }],
   ['http://127.0.0.1:9999/x', { authority: 'localhost:9999' }],
