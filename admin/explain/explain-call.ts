@@ -4,7 +4,9 @@ import type { AgentFacts } from '../../core/decision/admission-facts.ts'
 import type { IntegrationTable } from '../../core/policy/compile-integrations.ts'
 import { type BodyQuestions, readBody } from '../../core/inspection/read-body.ts'
 import { isBatchPath } from '../../core/policy/batch.ts'
+import type { ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
+import type { LockTable } from '../../core/policy/locks.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { type Explanation, explanation } from './explanation.ts'
@@ -19,12 +21,16 @@ export interface Question {
   readonly body?: string | undefined
   readonly agent: AgentFacts
   readonly integrations: IntegrationTable
+  /** Default: none. */
+  readonly locks?: LockTable
+  /** Of an agent that asks itself; null, the default: an operator asks. */
+  readonly key?: ApiKey | null
   readonly now_ms: number
 }
 
 /** The decision on a call of the agent. What a body names counts even where an edge would not have to read it. */
 export function explainCall(question: Question): Explanation {
-  const { method, url, agent, integrations, now_ms, body = null } = question
+  const { method, url, agent, integrations, locks, key = null, now_ms, body = null } = question
   const headers = headersOf(question)
   const valueOf = (wanted: string): readonly string[] =>
     headers.filter(({ name }) => name === wanted).map(({ value }) => value)
@@ -45,9 +51,10 @@ export function explainCall(question: Question): Explanation {
       installation: '',
     },
     now_ms,
-    caller: { kind: 'assumed' },
+    caller: { kind: 'assumed', key },
     integrations,
     agent,
+    locks: locks === undefined ? null : { table: locks, at_ms: now_ms },
   })
   if (admission.kind !== 'admitted' || body === null) return explanation(admission)
   const questions = {

@@ -1,7 +1,8 @@
 import { literalRefusal } from '../../core/egress/egress-warnings.ts'
-import type { Scope } from '../../core/model.ts'
+import type { ApiKey, Scope } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import { compileLocks } from '../../core/policy/locks.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { isNewer } from '../../core/store/stored-record.ts'
@@ -12,19 +13,22 @@ import type { StoredPolicy } from './read-policy.ts'
 
 type StoredQuestion = Pick<Question, 'method' | 'url' | 'headers' | 'body'> & {
   readonly at_ms: number
+  readonly key?: ApiKey | null
 }
 
 /** The decision on a call by what is stored, and what is known beforehand of its credential and address. */
 export function explainStored(
   { ring, egress }: Pick<AdminContext, 'ring' | 'egress'>,
-  { agent, killed_at, scopes, integrations }: StoredPolicy,
-  { at_ms, ...call }: StoredQuestion,
+  { agent, killed_at, scopes, integrations, locks }: StoredPolicy,
+  { at_ms, key = null, ...call }: StoredQuestion,
   tried: readonly Scope[] = scopes,
 ): Explanation {
   const explanation = explainCall({
     ...call,
     agent: { agent, killed_at, scopes: compileScopes(tried) },
     integrations: compileIntegrations(integrations),
+    locks: compileLocks(locks),
+    key,
     now_ms: at_ms,
   })
   const found = explanation.integration?.integration_id

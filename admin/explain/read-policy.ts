@@ -1,5 +1,11 @@
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
-import type { Agent, Integration, Scope } from '../../core/model.ts'
+import {
+  type Agent,
+  EVERYWHERE,
+  type Integration,
+  type Lock,
+  type Scope,
+} from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { scopeTextsOf } from '../labels/selected.ts'
@@ -13,6 +19,8 @@ export interface StoredPolicy {
   readonly scopes: readonly Scope[]
   /** Those of a newer version too: as on an edge, they are matched, but calls to them are refused. */
   readonly integrations: readonly (Integration & Formatted)[]
+  /** Of the organization, and of everything. */
+  readonly locks: readonly Lock[]
 }
 
 export async function readPolicy(
@@ -20,9 +28,11 @@ export async function readPolicy(
   organization_id: string,
   agent_id: string,
 ): Promise<StoredPolicy> {
-  const [agent, integrationTexts] = await Promise.all([
+  const [agent, integrationTexts, locks, lockedAll] = await Promise.all([
     readRecord<Agent>(redis, REDIS_KEYS.agents(organization_id), agent_id),
     redis.hvals(REDIS_KEYS.integrations(organization_id)),
+    redis.hvals(REDIS_KEYS.locks(organization_id)),
+    redis.hvals(REDIS_KEYS.locks(EVERYWHERE)),
   ])
   const record = agent?.record ?? null
   const scopeTexts =
@@ -32,5 +42,6 @@ export async function readPolicy(
     killed_at: record === null ? null : storedKilledAt(record),
     scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
     integrations: integrationTexts.map((text) => JSON.parse(text) as Integration & Formatted),
+    locks: [...locks, ...lockedAll].map((text) => JSON.parse(text) as Lock),
   }
 }

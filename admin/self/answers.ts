@@ -1,6 +1,6 @@
-import type { Integration, Scope } from '../../core/model.ts'
-import { SELECTED } from '../../core/model.ts'
+import { type Integration, type Lock, SELECTED, type Scope } from '../../core/model.ts'
 import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
+import { endOfLock } from '../../core/policy/locks.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
 import { matchesSelector } from '../../core/policy/selector.ts'
 import { type Reason, REASONS } from '../../core/reasons.ts'
@@ -13,10 +13,29 @@ import type { AskingAgent } from './agent-of-key.ts'
 const DENIALS_MAX = 100
 
 /** The agent, as it may know itself: nothing of other agents and nothing that only operators see. */
-export function describeSelf({ key, policy: { agent } }: AskingAgent): object {
-  const { agent_id, agent_name, status, labels = {} } = agent
+export function describeSelf({ key, policy }: AskingAgent, now_ms: number): object {
+  const { agent_id, agent_name, status, labels = {} } = policy.agent
   const { key_id, expires_at } = key
-  return { agent_id, agent_name, status, labels, key: { key_id, expires_at } }
+  const scope_ids = policy.scopes.map(({ scope_id }) => scope_id)
+  const integration_ids = policy.integrations
+    .filter((one) => policy.scopes.some((scope) => isOf(scope, one)))
+    .map(({ integration_id }) => integration_id)
+  const concerns = ({ target }: Lock): boolean => {
+    if ('agent_id' in target) return target.agent_id === agent_id
+    if ('key_id' in target) return target.key_id === key_id
+    if ('scope_id' in target) return scope_ids.includes(target.scope_id)
+    if ('integration_id' in target) return integration_ids.includes(target.integration_id)
+    return 'agent_selector' in target ? matchesSelector(target.agent_selector, labels) : true
+  }
+  const locks = policy.locks
+    .filter((lock) => endOfLock(lock) > now_ms && concerns(lock))
+    .map(({ lock_id, mode, message, expires_at: end }) => ({
+      lock_id,
+      mode,
+      message,
+      expires_at: end,
+    }))
+  return { agent_id, agent_name, status, labels, key: { key_id, expires_at }, locks }
 }
 
 /** What the agent may call: one item for each scope and integration. No credentials. */
@@ -64,12 +83,12 @@ export const CALL_MESSAGE =
  */
 export function checkCall(
   context: Pick<AdminContext, 'ring' | 'egress' | 'now'>,
-  { policy }: AskingAgent,
+  { policy, key }: AskingAgent,
   { method, url }: Readonly<Record<string, unknown>>,
 ): object | null {
   if (typeof method !== 'string' || !METHOD.test(method)) return null
   if (typeof url !== 'string' || url.length > URL_MAX) return null
-  const found = explainStored(context, policy, { method, url, at_ms: context.now().getTime() })
+  const found = explainStored(context, policy, { method, url, key, at_ms: context.now().getTime() })
   if (found.answer === 'allowed')
     return { answer: 'allowed', error: null, details: {}, message: null }
   const isHidden = found.details['reason'] === 'no_scope'

@@ -67,7 +67,7 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
   const isOwn = (origin: string, request: FastifyRequest): boolean =>
     origin === parseUrl(proxyOf(request))?.origin
 
-  add('GET', 'me', (agent) => describeSelf(agent))
+  add('GET', 'me', (agent) => describeSelf(agent, context.now().getTime()))
   add('GET', 'me/scopes', (agent, request) => listAccess(agent, proxyOf(request)))
   add('GET', 'me/denials', (agent) => listDenials(context, agent))
   add('POST', 'me/check', (agent, request, reply) => {
@@ -97,7 +97,7 @@ async function answerMcp(
   // Loaded by need.
   const { mcpDoor } = await import('./mcp-door.ts')
   const door = mcpDoor({
-    whoami: () => describeSelf(agent),
+    whoami: () => describeSelf(agent, context.now().getTime()),
     listAccess: () => listAccess(agent, proxy_url),
     checkCall: (call) => checkCall(context, agent, call),
   })

@@ -56,8 +56,8 @@ export type Caller =
   | { readonly kind: 'ambiguous'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly place: KeyPlace }
   | { readonly kind: 'known'; readonly key: ApiKey; readonly place: KeyPlace }
-  /** No key is checked: an operator asks how a call of the agent would be decided. */
-  | { readonly kind: 'assumed' }
+  /** No key is checked: somebody asks how a call of the agent would be decided, an operator or, with its key, the agent. */
+  | { readonly kind: 'assumed'; readonly key?: ApiKey | null }
 
 export interface AgentFacts {
   /** Null: no such agent. */

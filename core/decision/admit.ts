@@ -261,7 +261,12 @@ function identify(
         { integration },
       )
     case 'assumed':
-      return active(facts.agent ?? NO_AGENT, '', { integration, key: null }, facts.locks)
+      return active(
+        facts.agent ?? NO_AGENT,
+        '',
+        { integration, key: caller.key ?? null },
+        facts.locks,
+      )
     case 'known':
       return isOwnPlace(caller, integration)
         ? identifyBy(caller.key, facts, settled, integration, target)

@@ -36,6 +36,7 @@ const SCOPE = aScope({
 const POLICY = {
   agent: anAgent({ agent_id: 'agt_a' }),
   killed_at: null,
+  locks: [],
   scopes: [SCOPE],
   integrations: [INTEGRATION],
 }
