@@ -40,7 +40,7 @@ export function filterTools(body: Buffer, tools: EffectiveTools): FilteredTools 
 }
 
 /** Also where the name is escaped, or in UTF-16. A page of HTML is no list, whatever it tells of tools. */
-const mayHoldTools = (body: Buffer): boolean =>
+export const mayHoldTools = (body: Buffer): boolean =>
   beginsLikeJson(body) && (body.includes('tools') || body.includes('\\u') || body.includes(0))
 
 /** Answers where the value ends, -1 when it is not well-formed. */

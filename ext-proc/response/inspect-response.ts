@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { decideInjection, type InjectionDecision } from '../../core/scanner/decide-injection.ts'
@@ -21,7 +22,7 @@ import { EventFilter } from './event-filter.ts'
 import { HeaderInspector } from './header-inspector.ts'
 import { judgeHeaders, withoutMark } from './judge-headers.ts'
 import type { CallPlace } from './judge-reference.ts'
-import { filterTools } from './filter-tools.ts'
+import { filterTools, mayHoldTools } from './filter-tools.ts'
 import { redirectRefused } from './redirect-refused.ts'
 import { scanHeaders } from './scan-headers.ts'
 import { redactHeaders, taintedNames } from './redact-headers.ts'
@@ -277,6 +278,9 @@ class Inspector implements ResponseInspector {
     if (inflated.kind === 'too_large')
       return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
     if (inflated.kind !== 'inflated') return { kind: 'deny', denial: UNREADABLE, before: null }
+    const isTooLong = !this.#order.is_get && inflated.bytes.length > LIST_MAX_BYTES
+    if (isTooLong && mayHoldTools(inflated.bytes))
+      return { kind: 'deny', denial: tooLarge(LIST_MAX_BYTES), before: null }
     const filtered = filterTools(inflated.bytes, settings.tools)
     if (filtered.kind === 'unreadable') return { kind: 'deny', denial: UNREADABLE, before: null }
     if (filtered.kind === 'unchanged') return UNCHANGED
@@ -299,11 +303,12 @@ class Inspector implements ResponseInspector {
         verdict.cut === null || verdict.cut === 'blocked'
           ? this.#judge(verdict.decision)
           : UNREADABLE
-      if (denial !== null) return { kind: 'deny', denial, before: this.#filtered(clean, true).out }
+      if (denial !== null)
+        return { kind: 'deny', denial, before: (await this.#filtered(clean, true)).out }
       // All within the limit was scanned, also the part of this chunk.
       if (this.#skips && this.#received > this.#limit_bytes) clean = this.#skipRest(clean)
     }
-    const { out, denial } = this.#filtered(clean, end)
+    const { out, denial } = await this.#filtered(clean, end)
     if (denial !== null) return { kind: 'deny', denial, before: out.length === 0 ? null : out }
     return out === received ? UNCHANGED : { kind: 'pass', body: out, remove: [] }
   }
@@ -332,7 +337,25 @@ class Inspector implements ResponseInspector {
     }
   }
 
-  #filtered(bytes: Buffer, end: boolean): FilteredEvents {
+  /** In slices, since a chunk that was inflated may be long. */
+  async #filtered(bytes: Buffer, end: boolean): Promise<FilteredEvents> {
+    if (this.#filter === null && this.#endpoints === null) return { out: bytes, denial: null }
+    if (bytes.length <= FILTERED_AT_ONCE_BYTES) return this.#filteredSlice(bytes, end)
+    const passed: Buffer[] = []
+    for (let at = 0; at < bytes.length; at += FILTERED_AT_ONCE_BYTES) {
+      if (at > 0) await nextTurn()
+      const next = at + FILTERED_AT_ONCE_BYTES
+      const { out, denial } = this.#filteredSlice(
+        bytes.subarray(at, next),
+        end && next >= bytes.length,
+      )
+      passed.push(out)
+      if (denial !== null) return { out: Buffer.concat(passed), denial }
+    }
+    return { out: Buffer.concat(passed), denial: null }
+  }
+
+  #filteredSlice(bytes: Buffer, end: boolean): FilteredEvents {
     const listed = this.#filter === null ? bytes : this.#filter.push(bytes, end)
     if (listed === null) return { out: Buffer.alloc(0), denial: UNREADABLE }
     return this.#endpoints?.push(listed, end) ?? { out: listed, denial: null }
@@ -372,6 +395,12 @@ type Reading = 'whole' | 'events' | 'bytes'
 /** Some clients look for the name anywhere in the type. */
 const isEventStream = (content_type: string): boolean =>
   content_type.toLowerCase().includes('text/event-stream')
+
+/** Of the answer to `tools/list`, which is read in some 13 ms. No model has room for a longer one. */
+const LIST_MAX_BYTES = 1 << 20
+
+/** Of events, in a few milliseconds. */
+const FILTERED_AT_ONCE_BYTES = 65_536
 
 /** Of a compressed body that is longer than the limit, where only its beginning is scanned. */
 const INFLATED_AT_ONCE_BYTES = 4_096

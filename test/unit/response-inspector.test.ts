@@ -28,6 +28,7 @@ interface Looks {
   readonly scans?: boolean
   readonly mode?: 'block' | 'alert'
   readonly lists_tools?: boolean
+  readonly limit_bytes?: number
   readonly is_get?: boolean
   readonly over_limit?: 'refuse' | 'pass_unscanned'
   readonly query_secret?: string
@@ -75,7 +76,7 @@ function anInspector(looks: Looks) {
     settings: mergeSettings([scope]),
     pool: pool as ScanPool,
     owner: { organization_id: 'org_default', agent_id: 'agt_a', isGone: () => false },
-    limit_bytes: LIMIT_BYTES,
+    limit_bytes: looks.limit_bytes ?? LIMIT_BYTES,
     echo_forms: echoForms(
       looks.query_secret === undefined ? null : new Secret(looks.query_secret),
       (looks.guarded ?? []).map((text) => new Secret(text)),
@@ -617,4 +618,38 @@ test('a compressed event stream that is invalid or a decompression bomb is cut',
       assert.equal(verdict.kind === 'deny' && verdict.before, null)
       inspector.close()
     }
+})
+
+test('events of a long chunk are filtered in turns of the event loop, as those of a short one', async () => {
+  const event = (name: string): string =>
+    `data: {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"${name}"}]}}\n\n`
+  const { inspector } = anInspector({ lists_tools: true })
+  judged(inspector, response(EVENTS))
+  let turns = 0
+  const count = (): void => void turns++
+  const waiting = Array.from({ length: 4 }, () => setImmediate(count))
+  const chunk = Buffer.from(`${event('search')}${event('drop')}`.repeat(2_000))
+  const verdict = await inspector.body(chunk, true)
+  assert.ok(turns > 0)
+  for (const one of waiting) clearImmediate(one)
+  const out = verdict.kind === 'pass' ? String(verdict.body) : ''
+  assert.equal(out.split('"search"').length - 1, 2_000)
+  assert.ok(!out.includes('"drop"'))
+})
+
+test('an answer to tools/list that is longer than any model reads is refused', async () => {
+  const text = `{"result":{"tools":[{"name":"search","description":"${'x'.repeat(1 << 20)}"}]}}`
+  for (const [is_get, expected] of [
+    [false, 'refused: response_too_large'],
+    [true, 'pass'],
+  ] as const) {
+    const { inspector } = anInspector({ lists_tools: true, is_get, limit_bytes: 1 << 23 })
+    const body = Buffer.from(text)
+    judged(inspector, response({ ...JSON_TYPE, 'content-length': String(body.length) }))
+    const verdict = await inspector.body(body, true)
+    assert.equal(
+      verdict.kind === 'deny' ? `refused: ${verdict.denial.reason}` : verdict.kind,
+      expected,
+    )
+  }
 })
