@@ -13,6 +13,8 @@ interface Mapping {
   readonly details?: Readonly<Record<string, unknown>>
   /** Instead of that of the reason. */
   readonly message?: string
+  /** Only where the processor has noted this. */
+  readonly if_noted?: string
   /** Whether the API may have processed the call, so that no SDK should repeat it. */
   readonly was_called?: true
 }
@@ -68,7 +70,13 @@ const mappings = (
   },
   {
     reason: 'request_too_large',
-    when: `response.code == 413 || (response.code == 408 && request.size > ${limits.body_bytes})`,
+    when: tooLarge(limits.body_bytes),
+    details: { limit_bytes: limits.body_bytes, held_by: '%DYNAMIC_METADATA(agw:h)%' },
+    if_noted: 'h',
+  },
+  {
+    reason: 'request_too_large',
+    when: tooLarge(limits.body_bytes),
     details: { limit_bytes: limits.body_bytes },
   },
   {
@@ -126,21 +134,32 @@ const mappings = (
   { reason: 'gateway_unavailable', when: 'response.code >= 500' },
 ]
 
+const tooLarge = (limit_bytes: number): string =>
+  `response.code == 413 || (response.code == 408 && request.size > ${limit_bytes})`
+
 const detailsBeginWith = (...texts: readonly string[]): string =>
   texts.map((text) => `response.code_details.startsWith('${text}')`).join(' || ')
 
 /** The processor notes it for calls of MCP: JSON text in ASCII. */
 const JSON_RPC_ID = '%DYNAMIC_METADATA(agw:j)%'
-const IS_MCP = {
+const noted = (key: string): object => ({
   metadata_filter: {
-    matcher: { filter: 'agw', path: [{ key: 'j' }], value: { present_match: true } },
+    matcher: { filter: 'agw', path: [{ key }], value: { present_match: true } },
     match_if_key_not_found: false,
   },
-}
+})
 
 /** @param json_rpc_id null for calls that are not MCP */
 function mapper(
-  { reason, when, details = {}, status = REASONS[reason].status, message, was_called }: Mapping,
+  {
+    reason,
+    when,
+    details = {},
+    status = REASONS[reason].status,
+    message,
+    if_noted,
+    was_called,
+  }: Mapping,
   requestId: string,
   json_rpc_id: string | null,
 ): object {
@@ -152,8 +171,11 @@ function mapper(
   }
   const text =
     json_rpc_id === null ? JSON.stringify(error) : writeJsonRpcError(error, json_rpc_id, status)
+  const notes = [if_noted, json_rpc_id === null ? undefined : 'j'].flatMap((key) =>
+    key === undefined ? [] : [noted(key)],
+  )
   return {
-    filter: json_rpc_id === null ? cel(when) : { and_filter: { filters: [IS_MCP, cel(when)] } },
+    filter: notes.length === 0 ? cel(when) : { and_filter: { filters: [...notes, cel(when)] } },
     status_code: status,
     body_format_override: {
       // The id of the call is not escaped: it is a command of Envoy, whose text has quotes in it.

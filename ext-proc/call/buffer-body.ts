@@ -1,5 +1,5 @@
 import type { CallFacts } from '../record/passed-call.ts'
-import type { CallIo } from './call-io.ts'
+import type { BodyReader, CallIo } from './call-io.ts'
 
 /** A body as it is sent to the API. All checks read this body, and nothing changes it afterwards. */
 export interface SentBody {
@@ -14,12 +14,13 @@ export async function bufferBody(
   facts: Pick<CallFacts, 'bytes_in'>,
   content_length: number | null,
   limit_bytes: number,
+  held_by: BodyReader,
   owner: { readonly organization_id: string; readonly agent_id: string },
 ): Promise<Buffer | 'too_large' | 'busy'> {
   if (content_length !== null && content_length > limit_bytes) return 'too_large'
   if (!io.reserve(owner.organization_id, owner.agent_id, content_length ?? limit_bytes))
     return 'busy'
-  const body = await io.body()
+  const body = await io.body(held_by)
   // A buffer that was transferred to a worker is empty and would be treated as no body.
   if (facts.bytes_in !== null) throw new Error('a body was asked for twice')
   facts.bytes_in = body.length

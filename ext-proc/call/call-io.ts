@@ -1,3 +1,13 @@
+/** The check for which a body is buffered: the first of those that read it. */
+export type BodyReader =
+  | 'agent_id'
+  | 'scan'
+  | 'tools'
+  | 'mcp_headers'
+  | 'signature'
+  | 'overrides'
+  | 'lock'
+
 /** What the decision can request from the stream. */
 export interface CallIo {
   /** Whether a body follows the headers. */
@@ -9,8 +19,11 @@ export interface CallIo {
    * @param agent_id empty while it is not known
    */
   reserve(organization_id: string, agent_id: string, bytes: number): boolean
-  /** The whole body, buffered by Envoy until the response of the processor; empty if there is none. */
-  body(): Promise<Buffer>
+  /**
+   * The whole body, buffered by Envoy until the response of the processor; empty if there is none.
+   * @param held_by the check that reads it
+   */
+  body(held_by: BodyReader): Promise<Buffer>
   /** Adds the call to the calls in flight of this agent: from now on, a kill of the agent cuts it. */
   registerInFlight(organization_id: string, agent_id: string): void
   /** For a call that is itself the reason for the kill of its agent: the kill does not cut it, and it keeps its own refusal. */

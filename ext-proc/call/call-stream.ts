@@ -31,7 +31,7 @@ import { writeError } from '../verdict/write-error.ts'
 import type { CallTraces } from '../trace/call-traces.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
 import { CLIENT_STREAMED, type SocketIo, SocketPhase } from '../socket/socket-phase.ts'
-import type { CallIo } from './call-io.ts'
+import type { BodyReader, CallIo } from './call-io.ts'
 import type { HeldBytes } from './held-bytes.ts'
 import { causeOf } from './cause-of.ts'
 
@@ -335,7 +335,7 @@ export class CallStream implements CallInFlight, CallIo {
     return this.#releaseBytes !== null
   }
 
-  body(): Promise<Buffer> {
+  body(held_by: BodyReader): Promise<Buffer> {
     if (this.#body !== null) return this.#body
     if (!this.has_body) return Promise.resolve(EMPTY)
     this.#phase = 'request_body'
@@ -344,7 +344,7 @@ export class CallStream implements CallInFlight, CallIo {
     })
     // Envoy itself refuses a body that is too large or too slow.
     const notes = this.#record?.mcp ? UNKNOWN_ID : NO_NOTES
-    this.#write(writePass('request_headers', null, BUFFER_BODY, notes))
+    this.#write(writePass('request_headers', null, BUFFER_BODY, { ...notes, held_by }))
     return this.#body
   }
 

@@ -3,17 +3,7 @@ import { scopesFor } from '../../core/policy/scopes-for.ts'
 import { isBatchPath } from '../../core/policy/batch.ts'
 import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
 import type { AdmittedCall } from './admit-call.ts'
-import type { CallIo } from './call-io.ts'
-
-/** The check for which a body is buffered: the first of those that read it. */
-export type BodyReader =
-  | 'agent_id'
-  | 'scan'
-  | 'tools'
-  | 'mcp_headers'
-  | 'signature'
-  | 'overrides'
-  | 'lock'
+import type { BodyReader, CallIo } from './call-io.ts'
 
 export interface BodyPlan {
   readonly limit_bytes: number
@@ -34,7 +24,7 @@ export function planBody(
   if (held_by === null) return null
   const { body, head, settings } = call
   const limit_bytes = Math.min(max_body_bytes, settings.max_body_bytes ?? Number.POSITIVE_INFINITY)
-  if (body === null && (head.content_length ?? 0) <= limit_bytes) void io.body()
+  if (body === null && (head.content_length ?? 0) <= limit_bytes) void io.body(held_by)
   return { limit_bytes, held_by }
 }
 

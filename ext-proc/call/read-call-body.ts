@@ -35,7 +35,7 @@ export async function readCallBody(
   const { content_length } = call.head
   const held =
     call.body === null
-      ? await bufferBody(io, record.facts, content_length, limit_bytes, call.agent)
+      ? await bufferBody(io, record.facts, content_length, limit_bytes, held_by, call.agent)
       : withinLimit(call.body.bytes, record.facts.bytes_in ?? 0, limit_bytes)
   if (held === 'busy') return busy('body', { by: 'owner' })
   if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes, held_by })

@@ -26,7 +26,7 @@ export async function readIdentity(
   const { max_body_bytes: limit_bytes } = settings
   const organization_id = record.facts.organization_id ?? ''
   const anyone = { organization_id, agent_id: '' }
-  const held = await bufferBody(io, record.facts, content_length, limit_bytes, anyone)
+  const held = await bufferBody(io, record.facts, content_length, limit_bytes, 'agent_id', anyone)
   if (held === 'busy') return busy('agent', { by: 'owner' })
   if (held === 'too_large')
     return deny('agent', 'request_too_large', { limit_bytes, held_by: 'agent_id' })

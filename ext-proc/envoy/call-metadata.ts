@@ -18,3 +18,5 @@ export const FRAMES = 'w'
  * (`envoy/local-replies.ts`).
  */
 export const JSON_RPC_ID = 'j'
+/** The check that reads the body, for Envoy's own refusal of one that is too large. */
+export const HELD_BY = 'h'

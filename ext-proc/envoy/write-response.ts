@@ -3,6 +3,7 @@ import {
   CALL_FACTS,
   CALL_LOGGED,
   type CallMember,
+  HELD_BY,
   JSON_RPC_ID,
   LOOK,
   METADATA_NAMESPACE,
@@ -66,6 +67,8 @@ export interface PassNotes {
   readonly sees_response: boolean
   /** The id of the JSON-RPC request, as JSON text in ASCII; null for a call that is not MCP. */
   readonly json_rpc_id: string | null
+  /** Why the body is buffered; null if it is not asked for. */
+  readonly held_by?: string | null
 }
 
 export const NO_NOTES: PassNotes = {
@@ -161,8 +164,9 @@ export function writeMembers(members: readonly CallMember[]): Buffer {
   return writer.take()
 }
 
-function writeNotes({ facts, rate, sees_response, json_rpc_id }: PassNotes): void {
-  if (facts === null && rate === null && !sees_response && json_rpc_id === null) return
+function writeNotes({ facts, rate, sees_response, json_rpc_id, held_by = null }: PassNotes): void {
+  const others = [facts, rate, json_rpc_id, held_by]
+  if (!sees_response && others.every((note) => note === null)) return
   const outer = writer.length
   if (facts !== null) writeMember(facts === '' ? CALL_LOGGED : CALL_FACTS, facts || '1')
   if (rate !== null) {
@@ -171,6 +175,7 @@ function writeNotes({ facts, rate, sees_response, json_rpc_id }: PassNotes): voi
   }
   if (sees_response) writeMember(LOOK, '1')
   if (json_rpc_id !== null) writeMember(JSON_RPC_ID, json_rpc_id)
+  if (held_by !== null) writeMember(HELD_BY, held_by)
   closeMetadata(outer)
 }
 

@@ -179,7 +179,10 @@ test('a form of any size streams where no check reads it; elsewhere the refusal 
     [open, open.headers, 'overrides'],
     [scanned, scanned.headers, 'scan'],
   ] as const
-  for (const [access, headers, held_by] of rows) {
+  for (const [access, headers, held_by, is_chunked] of rows.flatMap((row) => [
+    [...row, false] as const,
+    [...row, true] as const,
+  ])) {
     received = 0
     const answer = await call({
       to: stack.proxyUrl,
@@ -187,6 +190,7 @@ test('a form of any size streams where no check reads it; elsewhere the refusal 
       method: 'POST',
       headers: { ...headers, 'content-type': 'multipart/form-data; boundary=b' },
       body,
+      is_chunked,
       is_refused_early: true,
     })
     assert.equal(received, held_by === null ? body.length : 0)

@@ -138,7 +138,7 @@ class Call {
           record.facts.agent_id = 'a'
           io.registerInFlight('o', 'a')
         }
-        if (options.asks_body === true) this.body = (await io.body()).toString()
+        if (options.asks_body === true) this.body = (await io.body('scan')).toString()
         return await this.decision.promise
       },
       is_strict: options.is_strict ?? false,
@@ -566,7 +566,7 @@ test('a trace is told of the decision, once, and of what is done to the call aft
 test('a body that is requested twice is buffered once, and a missing body is empty', async () => {
   const call = new Call()
   call.envoy.requestHeaders(false)
-  const [first, second] = [call.io?.body(), call.io?.body()]
+  const [first, second] = [call.io?.body('scan'), call.io?.body('scan')]
   call.envoy.requestBody('{"a":1}')
   assert.equal((await first)?.toString(), '{"a":1}')
   assert.equal((await second)?.toString(), '{"a":1}')
