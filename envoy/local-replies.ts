@@ -68,17 +68,7 @@ const mappings = (
     status: 400,
     when: `response.code_details == 'upgrade_failed'${opensTunnels ? '' : " || request.method == 'CONNECT'"}`,
   },
-  {
-    reason: 'request_too_large',
-    when: tooLarge(limits.body_bytes),
-    details: { limit_bytes: limits.body_bytes, held_by: '%DYNAMIC_METADATA(agw:h)%' },
-    if_noted: 'h',
-  },
-  {
-    reason: 'request_too_large',
-    when: tooLarge(limits.body_bytes),
-    details: { limit_bytes: limits.body_bytes },
-  },
+  ...bodyTooLarge(limits.body_bytes),
   {
     reason: 'response_too_large',
     when: detailsBeginWith('response_payload_too_large'),
@@ -134,8 +124,15 @@ const mappings = (
   { reason: 'gateway_unavailable', when: 'response.code >= 500' },
 ]
 
-const tooLarge = (limit_bytes: number): string =>
-  `response.code == 413 || (response.code == 408 && request.size > ${limit_bytes})`
+/** With the check that reads the body, where the processor has noted it. */
+function bodyTooLarge(limit_bytes: number): readonly Mapping[] {
+  const when = `response.code == 413 || (response.code == 408 && request.size > ${limit_bytes})`
+  const held_by = '%DYNAMIC_METADATA(agw:h)%'
+  return [
+    { reason: 'request_too_large', when, details: { limit_bytes, held_by }, if_noted: 'h' },
+    { reason: 'request_too_large', when, details: { limit_bytes } },
+  ]
+}
 
 const detailsBeginWith = (...texts: readonly string[]): string =>
   texts.map((text) => `response.code_details.startsWith('${text}')`).join(' || ')

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { WebSocket } from 'ws'
 import { runCaRotate, runCaShow } from '../../cli/ca.ts'
 import { runDoctor } from '../../cli/doctor.ts'
 import { hexFingerprint } from '../../core/certificate/open-authority.ts'
@@ -14,6 +16,7 @@ import { openCall } from '../kit/open-call.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { runCommand } from '../kit/run-command.ts'
+import { startSocketApi } from '../kit/start-socket-api.ts'
 import type { ChildRole } from '../kit/start-stack.ts'
 import { until } from '../kit/until.ts'
 
@@ -55,6 +58,11 @@ test('a rolling restart fails no call, no kill and no admin request, and cuts no
     openCall(stack.proxyUrl, `${access.base_url}/sse?ticks=6000&interval_ms=100`, access.headers),
   )
   for (const stream of endless) assert.equal(await stream.answered, 200)
+  const socket = await openSocket()
+  let echoes = 0
+  socket.on('message', () => void echoes++)
+  const sending = setInterval(() => socket.send('hello', () => undefined), 100)
+  const closed = once(socket, 'close').then(() => performance.now())
 
   const before_ms = performance.now()
   const restart = agwRestart()
@@ -79,7 +87,25 @@ test('a rolling restart fails no call, no kill and no admin request, and cuts no
     assert.equal(is_whole, false)
     assert.ok(at_ms - before_ms >= DRAIN_MS, `cut after ${at_ms - before_ms} ms`)
   }
+  assert.ok((await closed) - before_ms >= DRAIN_MS)
+  clearInterval(sending)
+  assert.ok(echoes > 0)
 })
+
+/** A WebSocket whose messages are scanned. */
+async function openSocket(): Promise<WebSocket> {
+  const api = await startSocketApi()
+  after(() => api.stop())
+  const { base_url, headers } = await stack.operator.makeAccess(`http://127.0.0.1:${api.port}`, {
+    rules: [{ methods: ['GET'], paths: ['/**'], upgrade: ['websocket'] }],
+    scope: { injection_detection: { enabled: true, mode: 'block', sensitivity: 'high' } },
+  })
+  const url = `${stack.proxyUrl.replace('http', 'ws')}/${base_url}/x`
+  const socket = new WebSocket(url, { headers: { ...headers } })
+  socket.on('error', () => undefined)
+  await once(socket, 'open')
+  return socket
+}
 
 test('SIGHUP does the same, and meanwhile another restart is refused', async () => {
   const before_pids = new Set(await pidsOf(RESTARTED))
