@@ -91,7 +91,11 @@ export function checkCall(
   const found = explainStored(context, policy, { method, url, key, at_ms: context.now().getTime() })
   if (found.answer === 'allowed')
     return { answer: 'allowed', error: null, details: {}, message: null }
-  const isHidden = found.details['reason'] === 'no_scope'
+  const { scopes, integrations } = policy
+  const named = integrations.find(
+    ({ integration_id }) => integration_id === found.integration?.integration_id,
+  )
+  const isHidden = named !== undefined && !scopes.some((scope) => isOf(scope, named))
   const error = (isHidden ? 'integration_not_found' : found.error) as Reason
   const details = isHidden ? { base_url: baseUrlOf(url) } : found.details
   return { answer: 'refused', error, details, message: REASONS[error].message }

@@ -71,11 +71,17 @@ test('a check answers what the call would', async () => {
       assert.deepEqual(checked, { answer: 'refused', error, details, message }, url)
     }
   }
-  // The call says that there is no scope. To one that only asks, the integration looks like none.
+  // The call says that there is no scope, or a lock. To one that only asks, the integration looks like none.
   const url = `${hidden.base_url}/things/1`
-  const { error, details } = (await ask('POST', 'me/check', headers, { method: 'GET', url })).json()
-  assert.equal(error, 'integration_not_found')
-  assert.ok(hidden.base_url.startsWith(details.base_url))
+  const target = { integration_id: hidden.integration.integration_id }
+  const { lock_id } = await operator.send('POST', '/admin/locks', { target })
+  for (const lifted of [false, true]) {
+    const question = { method: 'GET', url }
+    const { error, details } = (await ask('POST', 'me/check', headers, question)).json()
+    assert.equal(error, 'integration_not_found')
+    assert.ok(hidden.base_url.startsWith(details.base_url))
+    if (!lifted) await operator.send('DELETE', `/admin/locks/${lock_id}`, {})
+  }
   for (const body of [{}, { method: 'GET' }, { method: 'G E T', url }, { method: 'GET', url: 7 }])
     assert.equal((await ask('POST', 'me/check', headers, body)).status, 400)
 })
