@@ -62,3 +62,8 @@ export const addFinding = (findings: Finding[], finding: Finding): void => {
   }
   findings.push(finding)
 }
+
+export const dropFinding = (findings: Finding[], finding: Finding): void => {
+  const index = findings.indexOf(finding)
+  if (index >= 0) findings.splice(index, 1)
+}

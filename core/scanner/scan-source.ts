@@ -1,6 +1,13 @@
 import type RE2 from 're2'
 import type { CompiledInjectionSettings } from './compile-settings.ts'
-import { addFinding, type Finding, holdsOnlyWorst, SEVERITY_RANK, wouldKeep } from './finding.ts'
+import {
+  addFinding,
+  dropFinding,
+  type Finding,
+  holdsOnlyWorst,
+  SEVERITY_RANK,
+  wouldKeep,
+} from './finding.ts'
 import { locateJson } from './format/locate-json.ts'
 import { scanJsonStrings } from './format/json-pieces.ts'
 import { decodePercent, eachPair } from './format/pairs.ts'
@@ -10,6 +17,7 @@ import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
 import { everydaySense, type Surroundings } from './everyday-sense.ts'
 import { isClaimOfState } from './is-claim-of-state.ts'
+import { UserInstructions } from './user-instructions.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -596,6 +604,23 @@ const findingOf = (
   ...known,
 })
 
+/** What an operator trusts or whitelists is only recorded. */
+const lifting = (
+  settings: CompiledInjectionSettings,
+  source: Source,
+): ((place: Place, found: Candidate) => Pick<Finding, 'whitelisted' | 'text_hash'>) => {
+  const isListed = whitelisting(settings, source)
+  const hashOf = textHashes(source)
+  return (place, { name, via }) => {
+    const text_hash = hashOf(place)
+    const isLifted =
+      text_hash !== null &&
+      isTrusted(settings.trusted, text_hash, place.speaker) &&
+      !isHidden(name, via)
+    return { whitelisted: isLifted || isListed(place), text_hash }
+  }
+}
+
 const nameFindings = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -616,14 +641,14 @@ const nameFindings = (
   const weaker = new Map<string, Finding>()
   const mentions = new Map<number, Candidate[]>()
   const mention = (place: Place, candidate: Candidate): void => {
-    const known = mentions.get(place.start)
-    if (known === undefined) mentions.set(place.start, [candidate])
-    else known.push(candidate)
+    const known = mentions.get(place.start) ?? []
+    known.push(candidate)
+    mentions.set(place.start, known)
   }
   const cleanRests = new Map<number, boolean>()
-  const isListed = whitelisting(settings, source)
-  const hashOf = textHashes(source)
+  const liftedBy = lifting(settings, source)
   const before_looks = budget.looks
+  const instructions = new UserInstructions(source.bytes, budget)
   for (const { candidate: found, place } of inOrder(placed)) {
     const mentioned = mentions.get(place.start)
     const counts = isFindingIn(place.speaker, found.name, found.category, found.via)
@@ -641,8 +666,14 @@ const nameFindings = (
       mention(place, found)
       continue
     }
+    const isUsual = counts && count < HITS_PER_PIECE && instructions.mayContain(place, found)
+    if (isUsual) {
+      mention(place, found)
+      seen.set(key, count)
+      if (!instructions.isFirst(key)) continue
+    }
     let candidate = found
-    if (counts && found.model_sign !== null && budget.look()) {
+    if (counts && !isUsual && found.model_sign !== null && budget.look()) {
       if (budget.isUndecided) return
       const isEarly = budget.looks - before_looks <= SECOND_LOOKS
       const verdict = judged(source, place, found, isEarly ? budget : null)
@@ -654,17 +685,11 @@ const nameFindings = (
     const { severity } = CATEGORIES[candidate.category]
     const before = weaker.get(key)
     if (before !== undefined && SEVERITY_RANK[before.severity] <= SEVERITY_RANK[severity]) continue
-    if (candidate === found) seen.set(key, HITS_PER_PIECE)
-    const text_hash = hashOf(place)
-    const isLifted =
-      text_hash !== null &&
-      isTrusted(settings.trusted, text_hash, place.speaker) &&
-      !isHidden(found.name, found.via)
-    const whitelisted = isLifted || isListed(place)
-    const index = before === undefined ? -1 : findings.indexOf(before)
-    if (index >= 0) findings.splice(index, 1)
-    if (!wouldKeep(findings, { severity, whitelisted, counts })) continue
-    const finding = findingOf(source, { place, candidate }, { whitelisted, counts, text_hash })
+    if (candidate === found && !isUsual) seen.set(key, HITS_PER_PIECE)
+    if (before !== undefined) dropFinding(findings, before)
+    const known = { ...liftedBy(place, found), counts: counts && !isUsual }
+    if (!wouldKeep(findings, { severity, ...known })) continue
+    const finding = findingOf(source, { place, candidate }, known)
     if (candidate !== found) weaker.set(key, finding)
     addFinding(findings, finding)
     if (holdsOnlyWorst(findings)) return

@@ -52,6 +52,16 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...INTENT_IN_LANGUAGE_PATTERNS,
 ]
 
+/** Patterns of other languages than English. */
+export const IN_LANGUAGES: ReadonlySet<string> = new Set(
+  [
+    ...LANGUAGE_PATTERNS,
+    ...MORE_LANGUAGE_PATTERNS,
+    ...SYSTEM_IN_LANGUAGE_PATTERNS,
+    ...INTENT_IN_LANGUAGE_PATTERNS,
+  ].map(({ name }) => name),
+)
+
 export const ALL_WORDS = {
   ...WORDS,
   ...LANGUAGE_WORDS,

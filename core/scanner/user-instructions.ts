@@ -1,0 +1,183 @@
+import { CATEGORIES, type Category } from './categories.ts'
+import { isDefended, withoutProtection } from './is-defended.ts'
+import { modelFinds } from './model-finds.ts'
+import { type LearnedModel, learnedModel } from './model/learned-model.ts'
+import { IN_LANGUAGES } from './patterns/built-in.ts'
+import { isHidden } from './patterns/found-in.ts'
+import type { Candidate, Place } from './placed-candidate.ts'
+import type { SearchBudget } from './text/search-budget.ts'
+
+/** Shorter texts are messages. */
+const LEAST_BYTES = 1_500
+/** A document shows what it is at its beginning. */
+const READ_BYTES = 32_768
+
+/** A heading, an item of a list, or a tag on its own line, but not one of HTML. */
+const STRUCTURE =
+  /^[ \t]*(?:#{1,6} |[-*•] |\d{1,2}[.)] |<\/?(?!(?:a|b|body|br|center|details|div|em|footer|form|h[1-6r]|head|header|html|i|img|li|main|nav|ol|p|pre|script|section|span|strong|style|summary|t[adhr]\w*|ul)\b)[a-z_][\w-]{0,40}>[ \t]*$|\*\*)/gim
+/** How instructions speak. */
+const DIRECTIVE =
+  /\b(?:must|should|never|always|do not|don['’]t|avoid|ensure|make sure|only|use|when|if)\b/gi
+/** Whom they speak to, and about whom. */
+const ADDRESS =
+  /\b(?:you (?:are|must|should|will|can|may|have|need)|your (?:task|role|goal|job|responses?|outputs?|answers?|purpose|capabilities|knowledge|tools?)|users?|assistants?|agents?|models?|claude|gpt)\b/gi
+
+/** What a document has at least: in each thousand characters, and in all. */
+const DIRECTIVES_PER_KB = 1.2
+const STRUCTURE_PER_KB = 0.7
+const LEAST_STRUCTURE = 6
+const LEAST_ADDRESS = 3
+/** Of prose without headings and lists. */
+const ADDRESS_IN_PROSE_PER_KB = 4
+
+const count = (text: string, expression: RegExp): number => text.match(expression)?.length ?? 0
+
+/** JSON writes line breaks as escapes. */
+const plain = (bytes: Buffer, start: number, end: number): string =>
+  bytes
+    .toString('utf8', start, end)
+    .replaceAll('\\"', '"')
+    .replaceAll('\\r', '')
+    .replaceAll('\\n', '\n')
+    .replaceAll('\\t', ' ')
+
+/**
+ * Whether a text as a whole instructs a model: a system prompt, a skill, rules for agents. It has many directives, speaks to a model or
+ * about its users, and is laid out as a document.
+ */
+export const isInstructionDocument = (
+  bytes: Buffer,
+  { start, end }: Pick<Place, 'start' | 'end'>,
+): boolean => {
+  if (end - start < LEAST_BYTES) return false
+  const text = plain(bytes, start, Math.min(end, start + READ_BYTES))
+  const kilobytes = text.length / 1_000
+  if (count(text, DIRECTIVE) < DIRECTIVES_PER_KB * kilobytes) return false
+  const address = count(text, ADDRESS)
+  if (address >= ADDRESS_IN_PROSE_PER_KB * kilobytes) return true
+  const lines = count(text, STRUCTURE)
+  return (
+    address >= LEAST_ADDRESS && lines >= LEAST_STRUCTURE && lines >= STRUCTURE_PER_KB * kilobytes
+  )
+}
+
+/** What instructions say to a model without being an attack: the words around it show whether it is one. */
+const SAID_IN_INSTRUCTIONS: ReadonlySet<Category> = new Set([
+  'instruction_override',
+  'system_prompt_extraction',
+  'role_manipulation',
+  'role_change',
+  'jailbreak',
+])
+
+/** What instructions do not say, but notes to a model in data, and forged turns. */
+const NOT_IN_INSTRUCTIONS: ReadonlySet<string> = new Set([
+  'chat_delimiter',
+  'disable_safety',
+  'label_for_reader',
+  'new_task_header',
+  'note_to_agent',
+  'note_to_ai',
+  'reader_told_to_hide',
+])
+
+/** A line that begins with such a demand needs no support. */
+const isDemand = ({ category, name }: Candidate): boolean =>
+  category === 'system_prompt_extraction' || name.startsWith('ignore_')
+const LINE_START = /(?:^|\n)[ \t]*$/
+
+/** How much is read before and behind a match, and of its line. */
+const BEFORE_BYTES = 2_000
+const AFTER_BYTES = 120
+const LINE_BYTES = 400
+/** Matches of a source that are looked at; further ones are findings. */
+const LOOKS = 32
+/** The score that supports a match: few words are judged, which hold the attack if it is one. */
+const SUPPORT = -0.3
+
+const lineAround = (
+  bytes: Buffer,
+  place: Pick<Place, 'start' | 'end'>,
+  { start, end }: Pick<Candidate, 'start' | 'end'>,
+): Buffer => {
+  const before = plain(bytes, Math.max(place.start, start - LINE_BYTES), start)
+  const after = plain(bytes, end, Math.min(place.end, end + LINE_BYTES))
+  return Buffer.from(
+    before.slice(before.lastIndexOf('\n') + 1) +
+      plain(bytes, start, end) +
+      (after.split('\n', 1)[0] ?? ''),
+  )
+}
+
+/** What counts in texts of users that are instructions for a model as a whole. They forbid, name and quote what attacks ask for. */
+export class UserInstructions {
+  readonly #bytes: Buffer
+  readonly #budget: SearchBudget
+  readonly #documents = new Map<number, boolean>()
+  readonly #clean = new Map<number, boolean>()
+  readonly #recorded = new Set<string>()
+  #looks = 0
+
+  constructor(bytes: Buffer, budget: SearchBudget) {
+    this.#bytes = bytes
+    this.#budget = budget
+  }
+
+  /**
+   * Whether a match is only recorded: it is forbidden or reported, or it is usual in instructions and the learned model does not support it
+   * in its line.
+   */
+  mayContain(place: Place, candidate: Candidate): boolean {
+    const { category, name, via } = candidate
+    const isLearned = category === 'learned'
+    const mayBeUsual =
+      SAID_IN_INSTRUCTIONS.has(category) &&
+      !NOT_IN_INSTRUCTIONS.has(name) &&
+      !IN_LANGUAGES.has(name)
+    const mayBeDefended = mayBeUsual || CATEGORIES[category].may_be_ruled_out
+    if (place.speaker !== 'user' || isHidden(name, via)) return false
+    if (!(isLearned || mayBeDefended) || !this.#isDocument(place)) return false
+    if (isLearned) return this.#isRestClean(place)
+    if (this.#looks >= LOOKS) return false
+    this.#looks += 1
+    const { start, end } = candidate
+    const before = plain(this.#bytes, Math.max(place.start, start - BEFORE_BYTES), start)
+    const match = plain(this.#bytes, start, end)
+    const after = plain(this.#bytes, end, Math.min(place.end, end + AFTER_BYTES))
+    if (isDefended(before, match, after)) return true
+    if (!mayBeUsual || (isDemand(candidate) && LINE_START.test(before))) return false
+    const line = lineAround(this.#bytes, place, candidate)
+    return !modelFinds(line, this.#supporting(), this.#budget)
+  }
+
+  /** Each kind of match is recorded once in a text. */
+  isFirst(key: string): boolean {
+    const isFirst = !this.#recorded.has(key)
+    this.#recorded.add(key)
+    return isFirst
+  }
+
+  #supporting(): LearnedModel {
+    return { ...learnedModel(), threshold: SUPPORT }
+  }
+
+  #isDocument(place: Place): boolean {
+    let isDocument = this.#documents.get(place.start)
+    if (isDocument === undefined) {
+      isDocument = isInstructionDocument(this.#bytes, place)
+      this.#documents.set(place.start, isDocument)
+    }
+    return isDocument
+  }
+
+  /** Whether the learned model finds nothing besides what the instructions protect themselves with. */
+  #isRestClean(place: Place): boolean {
+    let isClean = this.#clean.get(place.start)
+    if (isClean === undefined) {
+      const text = withoutProtection(plain(this.#bytes, place.start, place.end))
+      isClean = !modelFinds(Buffer.from(text), learnedModel(), this.#budget)
+      this.#clean.set(place.start, isClean)
+    }
+    return isClean
+  }
+}
