@@ -7,6 +7,8 @@ import { endOfLock } from '../../core/policy/locks.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { REASON_LENGTH_LIMIT, readReason } from '../kill/read-reason.ts'
 import { Empty, Id, ListOf, Strict } from '../http/common-schemas.ts'
+import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
+import { DRY_RUN } from '../resources/dry-run.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { answer, NO_CONTENT, notFound, type Plan } from '../http/outcome.ts'
 import { isDeploymentAdmin } from '../sign-in/sign-in.ts'
@@ -60,7 +62,8 @@ export const lockRoutes: readonly Route[] = [
         lock.lock_id,
       )
       const receipt = text === null ? null : (JSON.parse(text) as LockReceipt)
-      return answer(200, viewOfLock(lock, receipt, isOwn(call, lock)))
+      const etag = entityTag(found.text)
+      return answer(200, viewOfLock(lock, receipt, isOwn(call, lock)), { etag })
     },
   }),
   defineRoute({
@@ -69,7 +72,9 @@ export const lockRoutes: readonly Route[] = [
     role: 'admin',
     tag,
     summary: 'Lift a lock',
+    conditional: true,
     params: LockParams,
+    query: Strict(DRY_RUN),
     body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: REASON_LENGTH_LIMIT })) }),
     answers: { 204: Empty },
     handle: async (call) => {
@@ -85,7 +90,7 @@ export const lockRoutes: readonly Route[] = [
           message: 'Only an admin token of the default organization lifts this lock.',
           details: { role: 'admin' },
         }
-      return planLift(call, found)
+      return checkPrecondition(call.headers, found.text) ?? planLift(call, found)
     },
   }),
 ]

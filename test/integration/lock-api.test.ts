@@ -76,6 +76,249 @@ for (const { name, impose, lift } of LOCKS)
     })
   })
 
+test('with one known target nothing else in the body makes it fail; without, nothing is locked', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const send = async (body: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${fleet.admin.url}/admin/locks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fleet.admin.token}`, ...headers },
+      body,
+    })
+    return { status: answer.status, body: (await answer.json()) as any }
+  }
+  const odd = {
+    target: { agent_id, key_id: null, team: 'x' },
+    mode: 'pause',
+    message: 7,
+    expires_at: 'tomorrow',
+    reason: 'x',
+    lock_id: 'lck_mine',
+  }
+  const types = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'not a type',
+    'application/json',
+  ]
+  for (const type of types) {
+    const made = await send(JSON.stringify(odd), { 'content-type': type })
+    assert.equal(made.status, 201, type)
+    const { mode, expires_at, message, ignored, lock_id } = made.body
+    assert.deepEqual([mode, expires_at, message], ['deny', null, '7'])
+    assert.deepEqual(ignored.toSorted(), ['expires_at', 'lock_id', 'mode', 'reason', 'target.team'])
+    assert.equal((await callOf(access, '/x').ended).reason, 'locked')
+    await unlock(lock_id)
+  }
+  const past = await lock({ target: { agent_id }, expires_at: '2020-01-01T00:00:00Z' })
+  assert.deepEqual([past.expires_at, past.ignored], [null, ['expires_at']])
+  await unlock(past.lock_id)
+  const foreign = bystander.access
+  const wrong: [number, object | string][] = [
+    [400, ''],
+    [400, '{"target"'],
+    [400, { target: {} }],
+    [400, { agent_id }],
+    [400, { target: agent_id }],
+    [400, { target: { team: 'x' } }],
+    [400, { target: { agent_id, everything: true } }],
+    [400, { target: { agent_id, scope_id: access.scope_id } }],
+    [400, { target: { everything: 'yes' } }],
+    [400, { target: { agent_selector: {} } }],
+    [400, { target: { agent_selector: { match_labels: {} } } }],
+    [400, { target: { agent_id: ['x'] } }],
+    [404, { target: { agent_id: foreign.agent.agent_id } }],
+    [404, { target: { scope_id: foreign.scope_id } }],
+    [404, { target: { integration_id: foreign.integration.integration_id } }],
+    [404, { target: { organization_id: 'org_none' } }],
+    [404, { target: { key_id: 'key_none' } }],
+  ]
+  for (const [status, body] of wrong) {
+    const answer = await send(typeof body === 'string' ? body : JSON.stringify(body))
+    assert.equal(answer.status, status, JSON.stringify(body))
+  }
+  assert.deepEqual((await fleet.operator.send('GET', '/admin/locks')).data, [])
+  assert.equal(await fleet.redis.hlen(REDIS_KEYS.lockPlaces), 0)
+})
+
+test('who may lock what, and who sees and lifts it', async () => {
+  const access = await makeAccess()
+  const target = { agent_id: access.agent.agent_id }
+  const as = async (role: string) => {
+    const { token } = await fleet.operator.send('POST', '/admin/tokens', {
+      email: `${role}@example.com`,
+      role,
+      name: role,
+    })
+    return operatorAt(fleet.admin.url, token)
+  }
+  const [viewer, worker] = [await as('viewer'), await as('operator')]
+  await viewer.send('POST', '/admin/locks', { target }, 403)
+  await worker.send('POST', '/admin/locks', { target: { everything: true } }, 403)
+  await bystander.operator.send('POST', '/admin/locks', { target: { everything: true } }, 403)
+  const { organization_id: other } = await bystander.operator.send('GET', '/admin/whoami')
+  await worker.send('POST', '/admin/locks', { target: { organization_id: other } }, 404)
+  await bystander.operator.send(
+    'POST',
+    '/admin/locks',
+    { target: { organization_id: 'org_default' } },
+    404,
+  )
+  const own = await worker.send('POST', '/admin/locks', { target })
+  await worker.send('DELETE', `/admin/locks/${own.lock_id}`, {}, 403)
+  await bystander.operator.send('DELETE', `/admin/locks/${own.lock_id}`, {}, 404)
+  await bystander.operator.send('GET', `/admin/locks/${own.lock_id}`, undefined, 404)
+  assert.equal(
+    (await viewer.send('GET', `/admin/locks/${own.lock_id}`)).created_by,
+    'operator@example.com',
+  )
+  await unlock(own.lock_id)
+  await fleet.operator.send('DELETE', `/admin/locks/${own.lock_id}`, {}, 404)
+  // Another organization sees that it is locked, and by nobody that it knows, and cannot lift it.
+  const foreign = await lock({
+    target: { organization_id: other },
+    message: 'unpaid',
+    reference: 'R',
+  })
+  const call = await callOf(bystander.access, '/x').ended
+  assert.deepEqual([call.status, call.reason], [403, 'locked'])
+  assert.equal((await callOf(access, '/x').ended).status, 200)
+  const { data } = await bystander.operator.send('GET', '/admin/locks')
+  assert.deepEqual(
+    data.map(({ lock_id, created_by, reference, message }: any) => ({
+      lock_id,
+      created_by,
+      reference,
+      message,
+    })),
+    [{ lock_id: foreign.lock_id, created_by: null, reference: null, message: 'unpaid' }],
+  )
+  await bystander.operator.send('DELETE', `/admin/locks/${foreign.lock_id}`, {}, 403)
+  await unlock(foreign.lock_id)
+  assert.equal((await callOf(bystander.access, '/x').ended).status, 200)
+  const events = (await logEntries(fleet.redis, other)).map(({ event }: any) => event)
+  assert.deepEqual(
+    events.filter((event: string) => event.endsWith('locked')),
+    ['locked', 'unlocked'],
+  )
+})
+
+test('a preview counts what a lock would concern, and locks nothing', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const stream = callOf(access, '/sse')
+  assert.equal(await stream.answered, 200)
+  const preview = (target: object): Promise<any> =>
+    fleet.operator.send('POST', '/admin/locks?preview=true', { target })
+  await until('the call is counted', async () => (await preview({ agent_id })).in_flight === 1)
+  const { agents, tunnels, edges } = await preview({ agent_id })
+  assert.deepEqual([agents, tunnels, edges], [1, 0, 2])
+  const all = await preview({ everything: true })
+  assert.ok(all.agents > 2 && all.in_flight >= 1, JSON.stringify(all))
+  for (const target of [{ scope_id: access.scope_id }, { organization_id: 'org_default' }])
+    assert.ok((await preview(target)).agents >= 1)
+  assert.equal(await fleet.redis.hlen(REDIS_KEYS.lockPlaces), 0)
+  assert.ok(stream.isOpen())
+  stream.abort()
+})
+
+test('read_only refuses whatever may make the API do more than read', async () => {
+  const access = await makeAccess({
+    injection_detection: { enabled: false },
+    rules: [{ methods: ['*'], paths: ['/**'], upgrade: ['websocket'] }],
+  })
+  const { lock_id } = await lock({ target: { scope_id: access.scope_id }, mode: 'read_only' })
+  const ask = async (method: string, path: string, headers = {}, body?: string) => {
+    const answer = await fetch(`${url()}/${access.base_url}${path}`, {
+      method,
+      headers: { ...access.headers, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+    return `${answer.status} ${answer.headers.get('x-agw-reason') ?? ''}`.trim()
+  }
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) assert.equal(await ask(method, '/ok'), '200')
+  assert.equal(await ask('GET', '/ok', { 'x-http-method-override': 'GET' }), '200')
+  const refused = '403 locked'
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'REPORT'])
+    assert.equal(await ask(method, '/bad', {}, 'x'), refused, method)
+  for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override'])
+    for (const method of ['DELETE', 'post', 'PUT'])
+      assert.equal(await ask('GET', '/bad', { [name]: method }), refused, `${name}: ${method}`)
+  assert.equal(await ask('GET', '/bad?_method=DELETE'), refused)
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/bad')))
+  await unlock(lock_id)
+})
+
+test('of MCP, read_only lets pass what only reads, by the scope and not by the server', async () => {
+  const access = await makeAccess({
+    read_tools: ['read_*', 'list_files'],
+    rules: [{ methods: ['*'], paths: ['/mcp'] }],
+  })
+  const none = await makeAccess({ rules: [{ methods: ['*'], paths: ['/mcp'] }] })
+  const target = { organization_id: 'org_default' }
+  const { lock_id } = await lock({ target, mode: 'read_only', message: 'Ledger audit' })
+  const post = async (body: object | string, by = access) => {
+    const answer = await fetch(`${url()}/${by.base_url}/mcp`, {
+      method: 'POST',
+      headers: { ...by.headers, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      reason: answer.headers.get('x-agw-reason'),
+    }
+  }
+  const message = (method: string, params?: object) => ({ jsonrpc: '2.0', id: 1, method, params })
+  const tool = (name: unknown) => message('tools/call', { name, arguments: {} })
+  for (const body of [
+    message('initialize'),
+    message('tools/list'),
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    tool('read_file'),
+    tool('list_files'),
+  ])
+    assert.deepEqual(await post(body), { status: 200, text: 'ok', reason: null })
+  const before = fleet.upstream.begun.length
+  for (const body of [
+    tool('write_file'),
+    tool('Read_file'),
+    tool('read_file\u200b'),
+    tool(null),
+    message('Tools/Call', { name: 'write_file' }),
+    message('resources/subscribe'),
+    message('delete_everything'),
+    [tool('read_file'), tool('read_file')],
+    [tool('read_file'), { method: 'x' }],
+    { jsonrpc: '2.0', id: 1, result: {} },
+    { amount: 5 },
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","name":"write_file"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":1,"method":"x"}',
+    '',
+  ])
+    assert.equal((await post(body)).reason !== null, true, JSON.stringify(body))
+  assert.equal((await post(tool('read_file'), none)).reason, 'locked')
+  assert.equal(fleet.upstream.begun.length, before)
+  const shown = await post(tool('write_file'))
+  assert.equal(shown.status, 200)
+  const { id, result } = JSON.parse(shown.text)
+  assert.deepEqual([id, result.isError], [1, true])
+  assert.match(result.content[0].text, /Ledger audit/)
+  await unlock(lock_id)
+})
+
+test('a lock goes with its organization', async () => {
+  const made = await fleet.operator.send('POST', '/admin/organizations', { name: 'short-lived' })
+  const operator = operatorAt(fleet.admin.url, made.admin_token)
+  const { organization_id } = made
+  await operator.send('POST', '/admin/locks', { target: { organization_id } })
+  await fleet.operator.send('DELETE', `/admin/organizations/${organization_id}?cascade=true`)
+  await until('nothing of it is left', async () => {
+    const names = await fleet.redis.keys(`*${organization_id}*`)
+    return names.length === 0 && (await fleet.redis.hlen(REDIS_KEYS.lockPlaces)) === 0
+  })
+})
+
 test('what a lock says is shown to the caller, with its end, and it ends by itself', async () => {
   const access = await makeAccess()
   const expires_at = new Date(Date.now() + 3_000).toISOString()
