@@ -178,7 +178,7 @@ const isEventOwed = (text: string): boolean => (JSON.parse(text) as InProgress).
 export const orElse = <T>(asked: Promise<T>, fallback: T): Promise<T> => asked.catch(() => fallback)
 
 /** To the microsecond. */
-const round = (ms: number): number => Math.round(ms * 1000) / 1000
+const round = (ms: number): number => Math.max(0, Math.round(ms * 1000) / 1000)
 
 /** An edge's own lease starts before the heartbeat that is stored. */
 const mayHoldLease = async ({ redis, lease_ms }: KillParts): Promise<ReadonlySet<string>> =>

@@ -109,6 +109,49 @@ test('a kill ends every kind of tunnel, and counts calls and tunnels', async () 
   assert.match(again.head, /x-agw-reason: agent_killed/)
 })
 
+test('a lock ends in tunnels what it refuses: with read_only neither reading nor the tunnel for it', async () => {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const base = new URL(base_url).pathname
+  const options: TunnelOptions = { key: agent.api_key }
+  const head = (line: string): string => `${line} HTTP/1.1\r\nHost: ${host}\r\n`
+  const reading = await secureTunnel(options)
+  const read = watched(reading)
+  reading.write(`${head(`GET ${base}/sse?ticks=100000&interval_ms=20`)}\r\n`)
+  const writing = await secureTunnel(options)
+  const written = watched(writing)
+  writing.write(`${head(`POST ${base}/upload`)}Content-Length: 1000000\r\n\r\nbegins`)
+  const blindHost = new URL(origin('blind')).host
+  const blind = watched((await client.tunnel(blindHost, options)).socket)
+  await until('all are in flight', () => {
+    const isUploading = api.received.some((one) => one.path === `${base}/upload`)
+    return isUploading && read.text().includes('tick')
+  })
+  const { data } = await operator.send('GET', `/admin/agents/${agent.agent_id}/keys`)
+  const lock = (mode: string): Promise<any> =>
+    operator.send('POST', '/admin/locks', { target: { key_id: data[0].key_id }, mode })
+  const paused = await lock('read_only')
+  await within(blind.closed, 'blind')
+  await until('the upload is told', () => written.text().includes('locked'))
+  assert.deepEqual(
+    [paused.complete, paused.in_flight_requests_terminated, paused.tunnels_terminated],
+    [true, 1, 1],
+  )
+  const from = read.text().length
+  await until('reading goes on', () => read.text().length > from)
+  const refused = await client.tunnel(blindHost, options)
+  assert.equal(refused.status, 403)
+  assert.match(refused.head, /x-agw-reason: locked/)
+  assert.equal((await client.tunnel(host, options)).status, 200)
+  const denied = await lock('deny')
+  await within(read.closed, 'reading')
+  assert.deepEqual([denied.complete, denied.in_flight_requests_terminated], [true, 1])
+  const closed = await client.tunnel(host, options)
+  assert.match(closed.head, /x-agw-reason: locked/)
+  for (const { lock_id } of [paused, denied])
+    await operator.send('DELETE', `/admin/locks/${lock_id}`, { reason: 'test' })
+  assert.equal((await client.tunnel(host, options)).status, 200)
+})
+
 test('calls in tunnels that wait for their response are told why a kill ends them', async () => {
   const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
   const base = new URL(base_url).pathname

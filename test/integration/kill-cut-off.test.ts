@@ -5,6 +5,7 @@ import { logEntries } from '../kit/log-entries.ts'
 import { cutOff } from '../kit/cut-off.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, operatorAt } from '../kit/operator.ts'
+import { KILL, LOCKS, lockOf } from '../kit/restrictions.ts'
 import { startAdmin } from '../kit/start-admin.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { type KitRelay, type RelayMode, startRelay } from '../kit/start-relay.ts'
@@ -39,8 +40,8 @@ let count = 0
 const makeAccess = (): Promise<Access> =>
   fleet.operator.makeAccess(`${fleet.upstream.origin}/c${++count}`)
 
-const call = (edge: number, access: Access, path: string) =>
-  openCall(fleet.edges[edge]?.url ?? '', `${access.base_url}${path}`, access.headers)
+const call = (edge: number, access: Access, path: string, body?: string) =>
+  openCall(fleet.edges[edge]?.url ?? '', `${access.base_url}${path}`, access.headers, body)
 
 const kill = (access: Access): Promise<any> =>
   fleet.operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
@@ -77,16 +78,33 @@ test('a kill takes one way to the store and from there to the edges, however far
   }
 })
 
-for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readonly RelayMode[])
+const MODES = ['closed', 'silent', 'no_messages'] as const satisfies readonly RelayMode[]
+/** Each of those that do not concern the other agents, in one of the modes. */
+const NARROW = LOCKS.filter(({ is_wide }) => !is_wide)
+
+for (const [turn, mode] of MODES.entries())
   test(`threat 20: an edge whose connection to the store is ${mode} refuses, cuts, recovers, and keeps the kill`, async () => {
     const accesses = { living: await makeAccess(), killed: await makeAccess() }
-    const { receipt, receipt_after_ms, killed_answer } = await cutOff(
+    const locks = await Promise.all(
+      NARROW.filter((_, i) => i % MODES.length === turn).map(async (lock) => ({
+        lock,
+        access: await makeAccess(),
+      })),
+    )
+    const { receipt, receipt_after_ms, killed_answer, locked } = await cutOff(
       fleet,
       0,
       accesses,
       () => relay.set(mode),
       () => relay.set('passes'),
+      locks,
     )
+    for (const one of locked) {
+      assert.equal(one.answer, '403 locked')
+      const row = one.receipt.edges.find(({ edge_id }: any) => edge_id === 'edge-1')
+      // Labels are changed before, which waits until the lease of a silent edge is over.
+      if (mode !== 'no_messages') assert.equal(row?.acknowledged_ms ?? null, null)
+    }
     const [silent] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-1')
     assert.equal(silent.region, 'local')
     // Where commands come through, the edge makes its subscription again and finds the kill in the store.
@@ -98,8 +116,9 @@ for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readon
     const [listening] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-2')
     assert.ok(listening.acknowledged_ms !== null)
     assert.deepEqual(killed_answer, { status: 403, reason: 'agent_killed' })
-    await until('nothing of the kill is left to do', async () => {
-      return (await fleet.redis.hlen(REDIS_KEYS.kills)) === 0
+    await until('nothing of them is left to do', async () => {
+      const { kills, lockings } = REDIS_KEYS
+      return (await fleet.redis.hlen(kills)) + (await fleet.redis.hlen(lockings)) === 0
     })
   })
 
@@ -120,20 +139,87 @@ test('threat 20: a forged kill cuts, does not stick, and writes nothing back', a
   assert.deepEqual(await storedAgent(access), before)
 })
 
-test('threat 20: a lost message is made good by the next beacon', async () => {
+test('threat 20: a forged lock cuts, does not stick, and writes nothing back; a forged end lifts none', async () => {
   const access = await makeAccess()
-  const stream = call(0, access, '/sse')
+  const stream = call(1, access, '/sse')
   assert.equal(await stream.answered, 200)
-  relay.set('no_messages')
-  const killing = kill(access)
-  await until('the kill is published', async () => {
-    return (await storedAgent(access)).status === 'killed'
-  })
-  relay.set('passes')
-  const receipt = await killing
+  const publish = async (target: object): Promise<void> => {
+    const epoch = Number(await fleet.redis.get(REDIS_KEYS.epoch)) + 1
+    await fleet.redis.publish(
+      CHANNELS.control,
+      JSON.stringify({ kind: 'control', epoch, targets: [target] }),
+    )
+  }
+  const { agent_id } = access.agent
+  const lock = {
+    lock_id: 'lck_forged',
+    organization_id: ORG,
+    target: { agent_id },
+    expires_at: null,
+  }
+  await publish({ what: 'lock', organization_id: ORG, lock })
   assert.equal((await stream.ended).is_whole, false)
-  assert.equal(receipt.complete, true)
-  assert.equal(receipt.in_flight_requests_terminated, 1)
+  await until('the agent may call again', async () => {
+    return (await call(1, access, '/forged').ended).status === 200
+  })
+  assert.equal(await fleet.redis.hlen(REDIS_KEYS.locks(ORG)), NARROW.length)
+  // Its epoch is not that of a forged message, which the edges have acknowledged.
+  await makeAccess()
+  const real = lockOf('agent', 'deny')
+  const { lock_id } = await real.impose(fleet.operator, access)
+  await publish({ what: 'unlock', organization_id: ORG, lock_id })
+  for (let i = 0; i < 5; i++)
+    assert.notEqual((await call(1, access, '/forged-end').ended).status, 200)
+  await real.lift(fleet.operator, access)
+})
+
+for (const { name, impose } of [KILL, lockOf('scope', 'read_only')])
+  test(`threat 20: a lost message of ${name} is made good by the next beacon`, async () => {
+    const access = await makeAccess()
+    const stream = call(0, access, '/sse', '')
+    assert.equal(await stream.answered, 200)
+    relay.set('no_messages')
+    const before = Number(await fleet.redis.get(REDIS_KEYS.epoch))
+    const imposing = impose(fleet.operator, access)
+    await until('it is published', async () => {
+      return Number(await fleet.redis.get(REDIS_KEYS.epoch)) > before
+    })
+    relay.set('passes')
+    const receipt = await imposing
+    assert.equal((await stream.ended).is_whole, false)
+    assert.equal(receipt.complete, true)
+    assert.equal(receipt.in_flight_requests_terminated, 1)
+  })
+
+test('a store that has lost a lock gets it back from the edges, and one that was lifted stays lifted', async () => {
+  const [lost, other] = [await makeAccess(), await makeAccess()]
+  const [lock, lifted] = [lockOf('selector', 'deny'), lockOf('key', 'deny')]
+  await lifted.impose(fleet.operator, other)
+  await lifted.lift(fleet.operator, other)
+  const { lock_id } = await lock.impose(fleet.operator, lost)
+  // The edges read it with the integrations, so that they know that the store had it.
+  const reading = await makeAccess()
+  for (const edge of [0, 1]) assert.equal((await call(edge, reading, '/ok').ended).status, 200)
+  const locks = REDIS_KEYS.locks(ORG)
+  const text = await fleet.redis.hget(locks, lock_id)
+  await fleet.redis.hdel(locks, lock_id)
+  await fleet.redis.client('KILL', 'TYPE', 'PUBSUB')
+  await until('the lock is written back', async () => {
+    return (await fleet.redis.hget(locks, lock_id)) === text
+  })
+  await until('both edges serve', async () => {
+    const answers = await Promise.all([0, 1].map((edge) => call(edge, other, '/ok').ended))
+    return answers.every(({ status }) => status === 200)
+  })
+  for (const edge of [0, 1])
+    assert.equal((await call(edge, lost, '/still-locked').ended).reason, 'locked')
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/still-locked')))
+  await until('the operator is warned', async () => {
+    const { data } = await fleet.operator.send('GET', '/admin/alerts?status=open')
+    return data.some(({ last }: any) => last.action === 'lock.restored')
+  })
+  await lock.lift(fleet.operator, lost)
+  assert.equal((await call(0, lost, '/after').ended).status, 200)
 })
 
 test('a store that has lost a kill gets it back from the edges, and the agent never acts', async () => {
@@ -216,20 +302,25 @@ const stateLost = async (agent_id: string): Promise<any> => {
   return data.find(({ kind, last }: any) => kind === 'state_lost' && last.agent_id === agent_id)
 }
 
-test('threat 18: a processor stopped by a signal is named, its streams are cut, and it enforces the kill when it continues', async () => {
-  const access = await makeAccess()
-  const stream = call(1, access, '/sse')
-  assert.equal(await stream.answered, 200)
+test('threat 18: a processor stopped by a signal is named, its streams are cut, and it enforces kill and lock when it continues', async () => {
+  const restrictions = [KILL, lockOf('integration', 'deny'), lockOf('agent', 'read_only')]
+  const accesses = await Promise.all(restrictions.map(() => makeAccess()))
+  const streams = accesses.map((access) => call(1, access, '/sse', ''))
+  for (const { answered } of streams) assert.equal(await answered, 200)
   fleet.edges[1]?.signal('SIGSTOP')
-  const receipt = await kill(access)
-  assert.equal(receipt.complete, false)
-  assert.equal((await stream.ended).is_whole, false)
+  const receipts = await Promise.all(
+    restrictions.map(({ impose }, i) => impose(fleet.operator, accesses[i] as Access)),
+  )
+  for (const receipt of receipts) assert.equal(receipt.complete, false)
+  for (const { ended } of streams) assert.equal((await ended).is_whole, false)
   fleet.edges[1]?.signal('SIGCONT')
-  const answer = await until('the processor answers', async () => {
-    const { status, reason } = await call(1, access, '/after-stop').ended
-    return reason === 'agent_killed' && { status, reason }
-  })
-  assert.equal(answer.status, 403)
+  for (const [i, { reason }] of restrictions.entries()) {
+    const answer = await until('the processor answers', async () => {
+      const end = await call(1, accesses[i] as Access, '/after-stop', '').ended
+      return end.reason === reason && end
+    })
+    assert.equal(answer.status, 403)
+  }
   assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/after-stop')))
 })
 
@@ -257,7 +348,7 @@ test('threat 17: a draining processor still receives a kill and ends its streams
   assert.equal((await call(1, access, '/alive').ended).status, 200)
 })
 
-test('threat 21: a store that is full still kills and reactivates, and the edges keep their lease', async () => {
+test('threat 21: a store that is full still kills and reactivates, locks and unlocks, and the edges keep their lease', async () => {
   const access = await makeAccess()
   // Less than any store uses: memory that is freed meanwhile does not make room.
   await fleet.redis.config('SET', 'maxmemory', '1')
@@ -270,7 +361,13 @@ test('threat 21: a store that is full still kills and reactivates, and the edges
     assert.equal(receipt.in_flight_requests_terminated, 1)
     assert.equal((await stream.ended).is_whole, false)
     assert.equal((await reactivate(access)).credentials_restored, 1)
-    assert.equal((await call(1, access, '/full').ended).status, 200)
+    const lock = lockOf('organization', 'read_only')
+    const writing = call(0, access, '/sse', '')
+    assert.equal(await writing.answered, 200)
+    const locked = await lock.impose(fleet.operator, access)
+    assert.deepEqual([locked.complete, (await writing.ended).is_whole], [true, false])
+    await lock.lift(fleet.operator, access)
+    assert.equal((await call(1, access, '/full', '').ended).status, 200)
   } finally {
     await fleet.redis.config('SET', 'maxmemory', '0')
   }

@@ -1,6 +1,7 @@
 import { openCall } from './open-call.ts'
 import type { Access } from './operator.ts'
 import type { Fleet } from './start-fleet.ts'
+import { KILL, type Restriction } from './restrictions.ts'
 import { until } from './until.ts'
 
 export interface CutOff {
@@ -14,6 +15,8 @@ export interface CutOff {
   readonly receipt: any
   /** From the break to this answer. */
   readonly receipt_after_ms: number
+  /** What locks of other agents answered while the edge was cut off, and their calls after the repair. */
+  readonly locked: readonly { readonly receipt: any; readonly answer: string }[]
   /** What a call of the killed agent was answered after the repair. */
   readonly killed_answer: { readonly status: number | null; readonly reason: string | null }
 }
@@ -25,12 +28,15 @@ export async function cutOff(
   accesses: { readonly living: Access; readonly killed: Access },
   breakIt: () => unknown,
   mendIt: () => unknown,
+  locks: readonly { readonly access: Access; readonly lock: Restriction }[] = [],
 ): Promise<CutOff> {
   const url = fleet.edges[edge]?.url ?? ''
   const { living, killed } = accesses
   const call = (access: Access, path: string) =>
-    openCall(url, `${access.base_url}${path}`, access.headers)
-  const streams = [call(living, '/sse'), call(killed, '/sse')]
+    // A lock may let pass what only reads.
+    openCall(url, `${access.base_url}${path}`, access.headers, '')
+  const all = [living, killed, ...locks.map(({ access }) => access)]
+  const streams = all.map((access) => call(access, '/sse'))
   for (const stream of streams) await stream.answered
   const broken_ms = performance.now()
   await breakIt()
@@ -38,8 +44,10 @@ export async function cutOff(
     const { reason } = await call(living, '/while-cut-off').ended
     return reason === 'gateway_unavailable' && performance.now()
   })
-  const receipt = await fleet.operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`)
+  const locking = locks.map(({ access, lock }) => lock.impose(fleet.operator, access))
+  const receipt = await KILL.impose(fleet.operator, killed)
   const receipt_ms = performance.now()
+  const lock_receipts = await Promise.all(locking)
   const refused_ms = await refusal
   const ends = await Promise.all(streams.map(({ ended }) => ended))
   const mended_ms = performance.now()
@@ -49,16 +57,25 @@ export async function cutOff(
     return status === 200 && performance.now()
   })
   // On a busy machine the edge may lose its lease once more.
-  const { status, reason } = await until('the edge decides on the killed agent', async () => {
-    const answer = await call(killed, '/killed').ended
-    return answer.reason !== 'gateway_unavailable' && answer
-  })
+  const decided = (access: Access) =>
+    until('the edge decides on the agent', async () => {
+      const answer = await call(access, '/killed').ended
+      return answer.reason !== 'gateway_unavailable' && answer
+    })
+  const { status, reason } = await decided(killed)
+  const locked = await Promise.all(
+    locks.map(async ({ access }, i) => {
+      const answer = await decided(access)
+      return { receipt: lock_receipts[i], answer: `${answer.status} ${answer.reason}` }
+    }),
+  )
   return {
     refused_after_ms: refused_ms - broken_ms,
     silent_after_ms: Math.max(...ends.map(({ last_byte_ms }) => last_byte_ms)) - broken_ms,
     recovered_after_ms: recovered_ms - mended_ms,
     receipt,
     receipt_after_ms: receipt_ms - broken_ms,
+    locked,
     killed_answer: { status, reason },
   }
 }
