@@ -55,6 +55,7 @@ export function makeProgram(): Command {
   addKeys(program)
   addCa(program)
   addBackup(program)
+  addRestoreGap(program)
   addAnomaly(program)
   addLogin(program)
   addSkill(program)
@@ -596,6 +597,27 @@ function addBackup(program: Command): void {
         process.exitCode = await runRestore(file, how, process.env, process.stdout)
       },
     )
+}
+
+function addRestoreGap(program: Command): void {
+  const gap = program
+    .command('restore-gap')
+    .description('show and accept what a restore does not know, while agents are refused for it')
+  asksAdmin(gap.command('show'))
+    .description('show since when changes are unknown, and why; exits with 1 if any are')
+    .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
+      const { runGapShow } = await import('./restore-gap.ts')
+      process.exitCode = await runGapShow(options, process.stdout)
+    })
+  asksAdmin(gap.command('accept'))
+    .description('let agents of the backup call although changes after it are unknown')
+    .argument('[agents...]', 'agent ids or names')
+    .option('--all', 'all agents; from the default organization, those of all organizations')
+    .option('--comment <text>', 'comment, kept in the activity log')
+    .action(async (agents: string[], options: import('./restore-gap.ts').AcceptOptions) => {
+      const { runGapAccept } = await import('./restore-gap.ts')
+      process.exitCode = await runGapAccept(agents, options, process.stdout)
+    })
 }
 
 function addAnomaly(program: Command): void {

@@ -1,4 +1,4 @@
-import { type AdminAction, wordsOfAction } from '../core/activity/words-of-action.ts'
+import type { AdminAction } from '../core/activity/words-of-action.ts'
 import type { Writable } from 'node:stream'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,21 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { entryOfNoCall } from '../core/activity/entry-of-no-call.ts'
 import { activityWrite } from '../core/change/activity-write.ts'
 import { commit } from '../core/change/commit.ts'
-import { type LostState, restoreState } from '../core/kill/restore-state.ts'
-import type { Agent } from '../core/model.ts'
-import { backupClass } from '../core/redis/backup-classes.ts'
-import { KEY_TAG, REDIS_KEYS } from '../core/redis/redis-keys.ts'
+import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
-import { scanHash, scanNames } from '../core/redis/scan-store.ts'
 import { raiseStoreLost } from '../admin/bootstrap/store-lost.ts'
 import { killStateOf } from '../core/restore/logged-change.ts'
-import {
-  acknowledgeGap,
-  gapSentence,
-  openGap,
-  raiseGapAlert,
-  readGap,
-} from '../core/restore/restore-gap.ts'
+import { acknowledgeGap, openGap, raiseGapAlert, readGap } from '../core/restore/restore-gap.ts'
 import type { KeyRing } from '../core/seal.ts'
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
 import {
@@ -29,7 +19,7 @@ import {
   readMinimumVersion,
 } from '../core/store/minimum-version.ts'
 import { readSeenStore, readStoreIdentity, writeSeenStore } from '../core/store/deployment-file.ts'
-import { type BackupHeader, checkBackup, readBackup } from './backup/backup-file.ts'
+import { type BackupHeader, checkBackup } from './backup/backup-file.ts'
 import { readPassphrase } from './backup/backup-keys.ts'
 import { dataDirAt, encryptionKeyFile, writeOwnFile } from './launcher/data-dir.ts'
 import { deploymentFile } from './launcher/child-specs.ts'
@@ -38,10 +28,12 @@ import { counted } from './counted.ts'
 import { findStore } from './find-store.ts'
 import { openStore } from './open-store.ts'
 import { planRestore, type RestorePlan } from './restore/plan-restore.ts'
-import { type RepeatedChanges, repeatChanges } from './restore/repeat-changes.ts'
+import { keepNewest, killStates, restoreStates } from './restore/kill-states.ts'
+import { repeatChanges } from './restore/repeat-changes.ts'
+import { removeAll, writeAll } from './restore/replace-content.ts'
+import { type DoneRestore, reportOf } from './restore/report-restore.ts'
 import { terminalLines } from './terminal-text.ts'
 
-const WRITES_AT_ONCE = 50
 /** An admin process reads its key file every second, and the store as often. */
 const NOTICE_MS = 2_500
 
@@ -53,8 +45,6 @@ export interface RestoreOptions {
   /** Directory of the archive; null for that of the settings. */
   readonly archive?: string | null
 }
-
-type KillState = readonly [Pick<Agent, 'organization_id' | 'agent_id'>, LostState]
 
 /**
  * `agw restore FILE`: puts a backup into the store. The file is read to its end first. What the store, the archive and the edges know
@@ -137,14 +127,7 @@ interface Job {
   readonly accept_gap: boolean
 }
 
-interface Done extends RepeatedChanges {
-  /** Kills and reactivations that the backup does not have. */
-  readonly states: readonly string[]
-  readonly gap: RestorePlan['gap']
-  readonly is_accepted: boolean
-}
-
-async function restore(job: Job): Promise<Done> {
+async function restore(job: Job): Promise<DoneRestore> {
   const { redis, settings, file, header, ring, plan, accept_gap } = job
   const epoch_before = Number((await redis.get(REDIS_KEYS.epoch)) ?? 0)
   const minimum = await readMinimumVersion(redis)
@@ -208,97 +191,11 @@ async function settleGap(
   if (open !== null) await raiseGapAlert(redis, settings.organizationId, open, now)
 }
 
-/** Returns those that the backup does not have; a revision follows the clock. */
-async function restoreStates(
-  redis: RedisClient,
-  settings: Settings,
-  backup_ms: number,
-): Promise<string[]> {
-  const states: string[] = []
-  const now = (): Date => new Date()
-  const parts = { redis, lease_ms: settings.killLease_ms, now }
-  // An edge may be faster.
-  for await (const [who, state] of scanHash(redis, REDIS_KEYS.restoringKills)) {
-    const [organization_id = '', agent_id = ''] = who.split('/')
-    const lost = JSON.parse(state) as LostState
-    const outcome = await restoreState(parts, { organization_id, agent_id }, lost, 'agw restore')
-    const what = lost.killed_at === null ? 'reactivated' : `killed at ${lost.killed_at}`
-    const isNew = outcome === 'restored' || (outcome === 'not_lost' && lost.revision > backup_ms)
-    if (isNew) states.push(`${agent_id} ${what}`)
-  }
-  return states
-}
-
-/** Every kill and reactivation that the store knows. */
-async function* killStates(redis: RedisClient): AsyncGenerator<KillState> {
-  for await (const [organization_id] of scanHash(redis, REDIS_KEYS.organizations))
-    for await (const [agent_id, text] of scanHash(redis, REDIS_KEYS.agents(organization_id))) {
-      const { revision, killed_at, kill_reason, keys_replaced, status } = JSON.parse(text) as Agent
-      if (revision === 0 && status !== 'killed') continue
-      const state = {
-        revision,
-        killed_at: status === 'killed' ? killed_at : null,
-        kill_reason,
-        keys_replaced: keys_replaced === true,
-      }
-      yield [{ organization_id, agent_id }, state]
-    }
-}
-
-/** A restore that was interrupted may have left an older state in the store than it has kept. */
-async function keepNewest(
-  redis: RedisClient,
-  { organization_id, agent_id }: KillState[0],
-  state: LostState,
-): Promise<void> {
-  const field = `${organization_id}/${agent_id}`
-  const kept = await redis.hget(REDIS_KEYS.restoringKills, field)
-  if (kept !== null && (JSON.parse(kept) as LostState).revision >= state.revision) return
-  await redis.hset(REDIS_KEYS.restoringKills, field, JSON.stringify(state))
-}
-
-async function removeAll(redis: RedisClient): Promise<void> {
-  let page: string[] = []
-  const flush = async (): Promise<void> => {
-    await Promise.all(page.map((name) => redis.unlink(name)))
-    page = []
-  }
-  for await (const name of scanNames(redis, KEY_TAG)) {
-    const its = backupClass(name)
-    if (its === null || its === 'live') continue
-    page.push(name)
-    if (page.length >= WRITES_AT_ONCE) await flush()
-  }
-  await flush()
-}
-
-/** Writes everything but what makes the store one of a deployment. Returns the organizations that have a log. */
-async function writeAll(redis: RedisClient, file: string): Promise<string[]> {
-  const organizations = new Set<string>()
-  for await (const line of readBackup(file)) {
-    if ('key' in line) {
-      if (line.key === REDIS_KEYS.installation || line.key === REDIS_KEYS.epoch) continue
-      await redis.restore(line.key, line.ttl_ms, Buffer.from(line.dump, 'base64'), 'REPLACE')
-      continue
-    }
-    organizations.add(line.log)
-    const key = REDIS_KEYS.activityRestoring(line.log)
-    if ('entries' in line)
-      await Promise.all(
-        line.entries.map(([id, fields]) =>
-          redis.xadd(key, id, ...fields.map((field) => Buffer.from(field, 'base64'))),
-        ),
-      )
-    else await redis.call('XSETID', key, line.last_id, 'ENTRIESADDED', line.added)
-  }
-  return [...organizations]
-}
-
 /** What was logged during the restore follows what was restored; then the store is one of a deployment again. */
 async function finish(
   { redis, settings, header }: Job,
   organizations: readonly string[],
-  { states, repeated, impossible, gap, is_accepted }: Done,
+  { states, repeated, impossible, gap, is_accepted }: DoneRestore,
 ): Promise<void> {
   for (const organization_id of organizations) {
     const key = REDIS_KEYS.activity(organization_id)
@@ -348,33 +245,3 @@ async function finish(
 function remember(file: string, identity: Awaited<ReturnType<typeof readStoreIdentity>>): void {
   if (identity !== null && readSeenStore(file) !== null) writeSeenStore(file, identity)
 }
-
-const LINES_MAX = 100
-
-/** What the operator has to know, line by line. */
-function reportOf(
-  { created_at }: BackupHeader,
-  { states, repeated, impossible, gap, is_accepted }: Done,
-): string[] {
-  const applied = [
-    ...states.map((state) => `agent ${state}`),
-    ...repeated.map(
-      ({ timestamp, action, target }) => `${timestamp} ${wordsOfAction(action)} ${target}`,
-    ),
-  ]
-  const listed = (lines: readonly string[]): string[] => [
-    ...lines.slice(0, LINES_MAX).map((line) => `- ${line}`),
-    ...(lines.length > LINES_MAX ? [`- and ${lines.length - LINES_MAX} more`] : []),
-  ]
-  return [
-    `Restored the state of ${created_at}. What was created since is gone. Applied of the changes since: ${applied.length}.`,
-    ...listed(applied),
-    ...(impossible.length === 0 ? [] : ['Make these changes again:', ...listed(impossible)]),
-    ...(gap === null
-      ? []
-      : [...gap.reasons, is_accepted ? ACCEPTED : gapSentence(gap.known_until)]),
-  ]
-}
-
-const ACCEPTED =
-  'Changes that are not known are accepted: the agents of the backup may call. Check which kills and revocations are missing.'

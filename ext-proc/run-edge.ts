@@ -257,8 +257,8 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
   const rates = new RateTaker(connections.rates, null, commands)
-  const { inFlight, killBoard, policy, lease, stall } = fleet
-  const now = (): Date => new Date()
+  const { inFlight, killBoard, policy, lease, stall, clock } = fleet
+  const now = (): Date => new Date(clock.now().ms)
   let installation = ''
   const readDeploymentId = async (): Promise<string> => {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
@@ -316,7 +316,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
       report: () => reportStreams(edge),
     }),
     whyUnavailable,
-    begin: (headers) => beginRecord(headers, edge_id, nowMs, settings.trustedHops),
+    begin: (headers) => beginRecord(headers, edge_id, nowMs, settings.trustedHops, clock.now()),
     afterPause: () => afterPause(fleet),
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }

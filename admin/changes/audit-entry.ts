@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import { offsetNote, type Time } from '../../core/control/store-clock.ts'
 import type { Actor } from '../context/admin-context.ts'
 import type { Audit } from '../http/outcome.ts'
 
@@ -9,9 +10,13 @@ const STATE_LIMIT_BYTES = 16_384
 /** The activity entry of an operator's change; of an update it keeps the members that differ. */
 export function auditEntry(
   audit: Audit,
-  by: { readonly actor: Actor; readonly request_id: string; readonly now: Date },
+  by: { readonly actor: Actor; readonly request_id: string } & (
+    | { readonly now: Date }
+    | { readonly time: Time }
+  ),
 ): ActivityEntry {
-  const { actor, request_id, now } = by
+  const { actor, request_id } = by
+  const time = 'time' in by ? by.time : { ms: by.now.getTime(), offset_ms: 0 }
   const { before, after } = onlyDifferent(audit.before, audit.after)
   return {
     ...entryOfNoCall({
@@ -19,7 +24,7 @@ export function auditEntry(
       organization_id: actor.organization_id,
       agent_id: audit.agent_id ?? null,
       agent_name: audit.agent_name ?? null,
-      timestamp: now.toISOString(),
+      timestamp: new Date(time.ms).toISOString(),
       actor: { source_ip: actor.source_ip, request_id, edge_id: null },
       data: {
         actor: actor.email,
@@ -28,6 +33,7 @@ export function auditEntry(
         target: audit.target,
         before: bounded(before),
         after: bounded(after),
+        ...offsetNote(time),
       },
     }),
     key_id: audit.key_id ?? null,

@@ -71,7 +71,7 @@ async function write(
     ...plan.guards,
     ...required.guards,
   ]
-  const by = { actor, request_id, now: context.now() }
+  const by = { actor, request_id, time: context.clock.now() }
   const [first, ...others] = plan.audits
   const { action } = first
   const target = others.length === 0 ? first.target : `${first.target} and ${others.length} more`

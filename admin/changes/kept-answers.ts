@@ -67,7 +67,9 @@ export class KeptAnswers {
     // The first request may still be waiting for the edges; its answer means the same from here.
     if (now().getTime() - Number(written_at) < settings.killLease_ms) {
       const edges = [...(await liveEdges(redis, settings.killLease_ms)).keys()]
-      await waitForEdges(this.#context, { epoch: Number(epoch), edges }, nowMs())
+      const committed = { epoch: Number(epoch), edges }
+      // The answer is kept with the epoch, so this store has not forgotten it.
+      await waitForEdges(this.#context, committed, nowMs(), Number.NEGATIVE_INFINITY)
     }
     const { status, body } = JSON.parse(opened.reveal()) as { status: number; body: unknown }
     return { kind: 'answer', status, body, headers: { 'idempotent-replayed': 'true' } }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Acknowledgements } from '../../core/control/acknowledgements.ts'
+import type { StoreClock } from '../../core/control/store-clock.ts'
 import type { DiskReserve } from '../../core/disk-reserve.ts'
 import type { AdminRole } from '../../core/model.ts'
 import type { EgressRules } from '../../core/egress/egress-warnings.ts'
@@ -51,6 +52,8 @@ export interface AdminContext {
   readonly nowMs: () => number
   /** Wall clock. */
   readonly now: () => Date
+  /** For the time of log entries and kills. */
+  readonly clock: StoreClock
 }
 
 /** Who makes a request. */

@@ -1,3 +1,4 @@
+import { followStore } from '../../core/control/store-clock.ts'
 import { DiskReserve } from '../../core/disk-reserve.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
@@ -59,6 +60,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
   const { settings, redis } = given
   const feed = new ActivityFeed(redis)
   const now = (): Date => new Date()
+  const clock = followStore(redis)
   return {
     ...given,
     recentChanges: new RecentChanges(nowMs),
@@ -90,5 +92,6 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     },
     nowMs,
     now,
+    clock,
   }
 }

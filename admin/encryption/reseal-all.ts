@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { commit } from '../../core/change/commit.ts'
-import { STORE_FORMAT } from '../../core/store/stored-record.ts'
+import { raiseMinimumVersion } from '../../core/store/minimum-version.ts'
+import { STORE_FORMAT, STORE_FORMATS } from '../../core/store/stored-record.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type KeyRing, SEALED_KINDS, sealedUnder } from '../../core/seal.ts'
@@ -59,8 +60,12 @@ export async function resealAll(
           if (resealed % BURST === 0) await wait(PAUSE_MS)
         } else changed++
       }
-    if (changed === 0 || round === ROUNDS_MAX)
-      return { resealed, unreadable, waits_for: isWaiting ? oldEdges : [] }
+    if (changed > 0 && round < ROUNDS_MAX) continue
+    // From here on there may be records that an older process misreads.
+    if (oldEdges.length === 0)
+      for (const { read_from } of STORE_FORMATS.slice(-1))
+        await raiseMinimumVersion(redis, read_from)
+    return { resealed, unreadable, waits_for: isWaiting ? oldEdges : [] }
   }
 }
 

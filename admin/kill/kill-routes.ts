@@ -1,3 +1,4 @@
+import type { AdminContext } from '../context/admin-context.ts'
 import { type Static, Type } from 'typebox'
 import { killAgent } from '../../core/kill/kill-agent.ts'
 import { reactivateAgent } from '../../core/kill/reactivate-agent.ts'
@@ -158,7 +159,7 @@ export const killRoutes: readonly Route[] = [
             ? null
             : { writes: made.writes, target: made.target, key_id: made.record.key_id },
       }
-      const parts = { ...context, lease_ms: context.settings.killLease_ms }
+      const parts = killParts(context)
       const done = await withRoom(context, () => reactivateAgent(parts, order))
       if (done === null) return notFound()
       const [view = {}] = await agentViews(context.redis, organization_id, [done.agent])
@@ -168,6 +169,13 @@ export const killRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** A kill has the time of the store, whatever the clock of this host says. */
+const killParts = (context: AdminContext) => ({
+  ...context,
+  lease_ms: context.settings.killLease_ms,
+  now: () => new Date(context.clock.now().ms),
+})
 
 /** Null if the caller has to sign in first. */
 async function kill(
@@ -187,7 +195,7 @@ async function kill(
   const notify_unavailable = wanted.filter((channel) => channel === 'email' && !hasMail(settings))
   const notify = wanted.filter((channel) => !notify_unavailable.includes(channel))
   const kill_method = killMethodOf(isSession, headers)
-  const parts = { ...context, lease_ms: settings.killLease_ms }
+  const parts = killParts(context)
   const receipt = await withRoom(context, () =>
     killAgent(parts, { ...by, agent_id, reason, notify, kill_method }),
   )

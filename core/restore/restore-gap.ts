@@ -93,7 +93,7 @@ export const raiseGapAlert = (
   )
 
 export const gapSentence = (known_until: string): string =>
-  `Changes made after ${known_until} are unknown, such as kills and revocations. The agents of the backup are refused until an administrator acknowledges this (POST /admin/restore-gap/acknowledge).`
+  `Changes made after ${known_until} are unknown, such as kills and revocations. The agents of the backup are refused until an administrator acknowledges this (agw restore-gap).`
 
 /**
  * The agents may call again.

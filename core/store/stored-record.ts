@@ -1,9 +1,15 @@
 /**
- * The format of stored records. Increased only if the version before cannot read the new records; old records are then converted
- * once every live edge can read the new format. What a kill reads and writes of an agent (`KillableAgent`) is the same in every
- * format. 1: version 0.1 · 2: the user name of a `basic` credential is sealed
+ * The formats of stored records, from the first, with the version from which processes read each. One is added only if the version
+ * before cannot read the new records; old records are then converted once every live edge can read the new format, and the store
+ * demands its version from then on. What a kill reads and writes of an agent (`KillableAgent`) is the same in every format.
  */
-export const STORE_FORMAT = 2
+export const STORE_FORMATS = [
+  { read_from: '0.1.0' },
+  /** The user name of a `basic` credential is sealed. */
+  { read_from: '0.2.0' },
+] as const
+
+export const STORE_FORMAT: number = STORE_FORMATS.length
 
 /** A stored record that is used even in the format of a newer version, as far as it means the same there. */
 export interface Formatted {

@@ -7,12 +7,12 @@ import {
   parseControlMessage,
 } from '../../core/control/control-message.ts'
 import { processOf } from '../../core/control/process-of.ts'
+import type { StoreClock } from '../../core/control/store-clock.ts'
 import { isDiskFull } from '../../core/redis/is-disk-full.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { isRestriction, type RestrictionTarget } from '../kill/enforce-kill.ts'
 import type { LivenessLease } from './liveness-lease.ts'
-import type { StoreClock } from './store-clock.ts'
 import { type CallsInFlight, type CutCounts, NONE_CUT, sumOfCuts } from '../kill/calls-in-flight.ts'
 
 /** Acknowledgements are kept longer than anything waits for them, so that an interrupted kill can be completed. */

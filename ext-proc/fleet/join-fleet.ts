@@ -24,8 +24,8 @@ import { PolicyStore } from '../policy/policy-store.ts'
 import { resync } from '../kill/resync.ts'
 import { ReviewQueue } from '../kill/review-queue.ts'
 import { StallWatch } from './stall-watch.ts'
+import { StoreClock } from '../../core/control/store-clock.ts'
 import { StoreCheck } from './store-check.ts'
-import { StoreClock } from './store-clock.ts'
 
 interface FleetParts {
   readonly settings: EdgeSettings

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { offsetNote, type Time } from '../../core/control/store-clock.ts'
 import { readMcpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { addressWithPort, forwardedAddress } from '../../core/policy/forwarded-address.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -10,12 +11,14 @@ const SHOWN_METHOD_LIMIT = 32
 /**
  * Starts the record of a call from what Envoy says of it: its own request id, and the caller's address.
  * @param trusted_hops proxies in front of Envoy whose `X-Forwarded-For` is believed
+ * @param time when it began
  */
 export function beginRecord(
   headers: readonly Header[],
   edge_id: string,
   clockMs: () => number,
   trusted_hops = 0,
+  time: Time = { ms: Date.now(), offset_ms: 0 },
 ): CallRecord {
   let method = ''
   let request_id = ''
@@ -45,12 +48,12 @@ export function beginRecord(
       source_ip: sourceOf(external, forwarded_for, hops),
       request_id: request_id || randomUUID(),
       bytes_in: null,
-      data: {},
+      data: { ...offsetNote(time) },
     },
     readMcpHeaders(headers),
     edge_id,
     clockMs,
-    Date.now(),
+    time.ms,
   )
 }
 

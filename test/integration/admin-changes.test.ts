@@ -8,7 +8,8 @@ import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { ROUTES } from '../../admin/server/routes.ts'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { mintKey } from '../../core/api-key.ts'
-import { STORE_FORMAT } from '../../core/store/stored-record.ts'
+import { MINIMUM_VERSION, readMinimumVersion } from '../../core/store/minimum-version.ts'
+import { STORE_FORMAT, STORE_FORMATS } from '../../core/store/stored-record.ts'
 import type { Integration } from '../../core/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -565,6 +566,10 @@ describe('a user name that version 0.1 stored in the clear', () => {
     const old = await startTestEdge(valkey.url, 'edge-of-old')
     assert.deepEqual(await reseal(), { resealed: 0, unreadable: [], waits_for: ['edge-of-old'] })
     assert.equal(await usernameOf(clear), USERNAME)
+    // Older processes would misread what is converted, and nothing is yet.
+    await redis.hdel(REDIS_KEYS.requirements, MINIMUM_VERSION)
+    await reseal()
+    assert.equal(await readMinimumVersion(redis), null)
     await old.stop()
     const today = await startTestEdge(valkey.url, 'edge-of-today', { store_format: STORE_FORMAT })
     const message = today.next()
@@ -573,6 +578,7 @@ describe('a user name that version 0.1 stored in the clear', () => {
     const { targets } = await message
     await today.stop()
     assert.deepEqual(done, { resealed: 1, unreadable: [], waits_for: [] })
+    assert.equal(await readMinimumVersion(redis), STORE_FORMATS.at(-1)?.read_from)
     assert.deepEqual(targets, [{ what: 'integrations', organization_id: ORG }])
     assert.ok(isSealed(await usernameOf(clear)))
     assert.equal(await opensTo(clear), USERNAME)

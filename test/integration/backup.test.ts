@@ -16,6 +16,7 @@ import { Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { runBackup } from '../../cli/backup.ts'
 import { type RestoreOptions, runRestore } from '../../cli/restore.ts'
+import { runGapAccept, runGapShow } from '../../cli/restore-gap.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { fromRoot } from '../../core/root.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -297,6 +298,15 @@ const causeOf = async ({ headers, base_url }: Access): Promise<string | undefine
   const answer = await fetch(`${stack.proxyUrl}/${base_url}/x`, { headers })
   return ((await answer.json()) as { details?: { cause?: string } }).details?.cause
 }
+const restoreGap = (what: 'show' | 'accept', ...words: string[]) => {
+  const options = { url: stack.apiUrl, token: stack.adminToken }
+  const all = words.includes('--all')
+  return runCommand((out) =>
+    what === 'show'
+      ? runGapShow(options, out)
+      : runGapAccept(all ? [] : words, { ...options, all }, out),
+  )
+}
 const acknowledge = (body: object): Promise<unknown> =>
   stack.operator.send('POST', '/admin/restore-gap/acknowledge', body)
 const storePart = async (): Promise<{ status: number; store: string }> => {
@@ -374,7 +384,8 @@ describe('what was done after a backup', () => {
       auth: { type: 'bearer', token: 'another credential' },
     })
     await operator.send('DELETE', `/admin/tokens/${made.token_id}`)
-    await isArchived(made.token_id)
+    // The last change: its creation has no state before.
+    await isArchived(`"target":"${made.token_id}","before":{`)
   })
 
   test('is in force again after a restore over the running gateway, and nothing is unknown', async () => {
@@ -397,7 +408,8 @@ describe('what was done after a backup', () => {
     assert.equal((await answered(alive)).status, 200)
     await isInForce()
     assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
-    assert.equal((await answered(back)).status, 200)
+    // Edges read it one after the other.
+    await until('the reactivated agent is served', async () => (await call(back)).status === 200)
     const { integration_id } = alive.integration
     const integration = await stack.operator.send('GET', `/admin/integrations/${integration_id}`)
     assert.equal(integration.allow_empty_segments, true)
@@ -433,11 +445,18 @@ describe('what was done after a backup', () => {
     const fresh = await operator.makeAccess(stack.ownBaseUrl())
     assert.equal((await answered(fresh)).status, 200)
     await operator.send('POST', '/admin/restore-gap/acknowledge', {}, 400)
-    await acknowledge({ agent_ids: [alive.agent.agent_id] })
+    const shown = await restoreGap('show')
+    assert.equal(shown.code, 1)
+    assert.match(shown.text, /^Changes after \S+ are unknown\.[^]*\n- /)
+    await assert.rejects(restoreGap('accept'), /Name the agents that may call, or --all/)
+    await assert.rejects(restoreGap('accept', 'agt_missing'), /agt_missing/)
+    const accepted = await restoreGap('accept', agent.agent_name)
+    assert.equal(accepted.text, '1 agent may call again. Others are still refused.\n')
     await until('it is served', async () => (await call(alive)).status === 200)
     assert.deepEqual(await answered(back), { status: 503, reason: 'gateway_unavailable' })
-    await acknowledge({ agent_ids: null })
+    assert.equal((await restoreGap('accept', '--all')).code, 0)
     await until('all are served', async () => (await call(back)).status === 200)
+    assert.deepEqual(await restoreGap('show'), { code: 0, text: 'No change is unknown.\n' })
     assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
     await isInForce()
     await acknowledgeLost()

@@ -1,3 +1,5 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { KillRecord } from '../../core/kill/kill-record.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { agentId, ORG } from './deployment.ts'
 import type { Simulation } from './simulate.ts'
@@ -6,6 +8,10 @@ import { Violation } from './world.ts'
 /** Longer than an event waits for completion, and its attempts after that. */
 const COMPLETED_STEPS = 16
 const COMPLETED_STEP_MS = 500
+
+/** A host's clock may differ by a second without a correction; an entry may have waited for the store. */
+const EARLY_MAX_MS = 1_200
+const LATE_MAX_MS = 15_000
 
 /** For the last calls. */
 const LAST_CALLS_MS = 700
@@ -24,15 +30,7 @@ async function lastCalls(simulation: Simulation): Promise<void> {
   const { world, edges, plan, oracle } = simulation
   const calls = edges.flatMap((_, edge) =>
     Array.from({ length: plan.agents }, (_agent, agent) => {
-      const step = {
-        at_ms: 0,
-        kind: 'call',
-        edge,
-        agent,
-        key: 0,
-        lasts_ms: 1,
-        path: 'open',
-      } as const
+      const step = { edge, agent, key: 0, lasts_ms: 1, path: 'open' } as const
       const call = simulation.call(step)
       if (call === null) throw new Violation('end: an edge does not run', `edge-${edge}`)
       return call
@@ -41,7 +39,9 @@ async function lastCalls(simulation: Simulation): Promise<void> {
   await world.run(world.now_ms + LAST_CALLS_MS)
   for (const call of calls) {
     const agent_id = agentId(call.step.agent)
-    const { status } = oracle.truth(agent_id)
+    const { status, since_ms } = oracle.truth(agent_id)
+    // An automatic kill is written when the store answers.
+    if (since_ms >= call.arrived_ms) continue
     const wanted = status === 'killed' ? 'refused' : 'ended'
     if (call.state !== wanted)
       throw new Violation(
@@ -52,13 +52,21 @@ async function lastCalls(simulation: Simulation): Promise<void> {
 }
 
 /** A kill that no edge has acknowledged is completed after a while, and its event delivered after that. */
-async function untilCompleted({ store, world }: Simulation): Promise<void> {
-  const { model } = store
-  for (let step = 0; step < COMPLETED_STEPS; step++) {
-    const count = Number(model.run('HLEN', [REDIS_KEYS.kills]))
-    if (count + Number(model.run('ZCARD', [REDIS_KEYS.webhooksDue])) === 0) return
+async function untilCompleted(simulation: Simulation): Promise<void> {
+  const { world } = simulation
+  for (let step = 0; step < COMPLETED_STEPS && !isSettled(simulation); step++)
     await world.run(world.now_ms + COMPLETED_STEP_MS)
-  }
+}
+
+/** Nothing that is stored waits. */
+export function isSettled({ store: { model } }: Simulation): boolean {
+  const count = (command: string, key: string): number => Number(model.run(command, [key]))
+  return (
+    count('HLEN', REDIS_KEYS.kills) +
+      count('ZCARD', REDIS_KEYS.webhooksDue) +
+      count('XLEN', REDIS_KEYS.outbox) ===
+    0
+  )
 }
 
 /** No kill, event or delivery waits; no edge holds a call that has ended. */
@@ -66,16 +74,21 @@ function nothingIsLeft({ store, edges, oracle }: Simulation): void {
   const { model } = store
   const count = (command: string, key: string): number => Number(model.run(command, [key]))
   const kills = model.run('HGETALL', [REDIS_KEYS.kills]) as readonly string[]
-  if (kills.length > 0) {
-    const heard = model.run('HVALS', [REDIS_KEYS.acknowledgements(Number(kills[0]))])
-    throw new Violation('end: a kill is not completed', `${kills[1]} ${JSON.stringify(heard)}`)
+  for (let i = 0; i < kills.length; i += 2) {
+    const heard = JSON.stringify(
+      model.run('HVALS', [REDIS_KEYS.acknowledgements(Number(kills[i]))]),
+    )
+    const { event } = JSON.parse(kills[i + 1] ?? '') as KillRecord
+    // A receipt waits longer for calls of an edge that has ended while it ended them.
+    if (event === null && heard.includes('\\"ending\\":')) continue
+    throw new Violation('end: a kill is not completed', `${kills[i + 1]} ${heard}`)
   }
   const events = count('XLEN', REDIS_KEYS.outbox)
   if (events > 0) throw new Violation('end: an event is not relayed', String(events))
   const due = count('ZCARD', REDIS_KEYS.webhooksDue)
   if (due > 0) throw new Violation('end: a delivery is due', String(due))
   for (const edge of edges) {
-    const open = oracle.calls.filter((call) => call.edge === edge && call.isOpen)
+    const open = oracle.calls.filter((call) => call.edge === edge && !call.hasEnded)
     if (edge.fleet !== null && edge.fleet.inFlight.size > open.length)
       throw new Violation('end: a call is held that has ended', edge.process.name)
   }
@@ -93,8 +106,10 @@ function eventsAreDelivered({ attempts, oracle }: Simulation): void {
   }
 }
 
-function logIsWhole({ oracle }: Simulation): void {
+function logIsWhole(simulation: Simulation): void {
+  const { oracle } = simulation
   const entries = oracle.entries()
+  timesAreOfStore(simulation)
   const ids = entries.map(({ id }) => id)
   if (new Set(ids).size !== ids.length) throw new Violation('log: an entry is there twice', '')
   const killed = entries.filter(({ event }) => event === 'agent_killed')
@@ -102,12 +117,26 @@ function logIsWhole({ oracle }: Simulation): void {
   if (oracle.failovers === 0 && killed.length !== owed.length)
     throw new Violation('kill: not one event each', `${killed.length} of ${owed.length}`)
   for (const call of oracle.calls) {
-    if (call.state !== 'refused' && call.reason === '') continue
+    if (call.isCounted || (call.state !== 'refused' && call.reason === '')) continue
     const { process } = call.edge
     if (process.incarnation !== call.incarnation || call.reason === 'agw_gateway_unavailable')
       continue
     const found = entries.filter(({ request_id }) => request_id === call.request_id)
     if (found.length !== 1)
       throw new Violation('log: not one entry of a refusal', `${call.request_id}: ${found.length}`)
+  }
+}
+
+/** Whatever the clock of a host says; entries may wait for the store to be written. */
+function timesAreOfStore({ oracle, plan, store }: Simulation): void {
+  const isStepped = plan.steps.some((step) => step.kind === 'clock' && step.process === -1)
+  if (isStepped || oracle.failovers > 0) return
+  const rows = store.model.run('XRANGE', [REDIS_KEYS.activity(ORG), '-', '+'])
+  for (const [place, [kind, text = '']] of rows as [string, string[]][]) {
+    if (kind !== 'e') continue
+    const { timestamp, event, edge_id } = JSON.parse(text) as ActivityEntry
+    const late_ms = Number.parseInt(place, 10) - Date.parse(timestamp)
+    if (late_ms < -EARLY_MAX_MS || late_ms > LATE_MAX_MS)
+      throw new Violation('log: an entry has another time', `${event} of ${edge_id}: ${late_ms} ms`)
   }
 }

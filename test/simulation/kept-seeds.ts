@@ -7,14 +7,66 @@ export interface KeptSeed {
 
 /** Shrunk seeds that have found a wrong edit of `mutations.ts`. All hold now. A change of `plan.ts` makes other plans of them. */
 export const KEPT_SEEDS: readonly KeptSeed[] = [
+  { found: 'a gap in the epochs is not noticed', seed: 879, keep: [1, 2, 3, 5, 6, 7, 10, 11] },
+  { found: 'a message of a newer version counts as understood', seed: 30, keep: [0, 2, 3, 5] },
+  { found: 'a beacon renews the lease whatever its epoch', seed: 12, keep: [1, 2, 3, 4] },
   {
-    found: 'a gap in the epochs is not noticed',
-    seed: 121,
-    keep: [0, 1, 2, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 27, 28, 30],
+    found: 'a message is acknowledged though the store could not be read',
+    seed: 19,
+    keep: [0, 1, 2, 6],
   },
-  { found: 'a message of a newer version counts as understood', seed: 1, keep: [17, 18, 19] },
-  { found: 'a beacon renews the lease whatever its epoch', seed: 61, keep: [9, 19, 20] },
-  { found: 'a change invalidates nothing', seed: 4, keep: [3, 5, 6] },
-  { found: 'a state that the store has lost is not restored', seed: 5, keep: [1, 2] },
-  { found: 'a kill cuts no calls', seed: 4, keep: [21, 22, 23] },
+  {
+    found: 'acknowledgements of a lost message count for the next one of its number',
+    seed: 121,
+    keep: [3, 4, 5, 8, 9, 11, 12],
+  },
+  { found: 'a change invalidates nothing', seed: 1, keep: [21, 25, 26] },
+  { found: 'calls go on without a lease', seed: 21, keep: [0, 5] },
+  { found: 'the newest proof holds the lease', seed: 205, keep: [0, 1, 2, 3, 4, 5, 9] },
+  { found: 'the lease never ends', seed: 21, keep: [0, 5] },
+  { found: 'a kill of a lower revision is in force again', seed: 12, keep: [0, 1, 2, 3, 4] },
+  {
+    found: 'a read that began before a kill lifts it, and a kill drops nothing',
+    seed: 697,
+    keep: [0, 1, 2, 3, 4, 5, 6, 7],
+  },
+  { found: 'a state that the store has lost is not restored', seed: 3, keep: [2, 10] },
+  { found: 'an older state of the store is taken over', seed: 26, keep: [3, 9, 18, 20] },
+  { found: 'a kill cuts no calls', seed: 1, keep: [10, 13, 14] },
+  {
+    found:
+      'a kill spares calls that are being decided, and the last look before the pass does not see it',
+    seed: 1,
+    keep: [4, 5],
+  },
+  { found: 'the lease is not looked at', seed: 75, keep: [0, 1, 2, 3] },
+  {
+    found: 'a fill that is in progress survives the change that makes it stale',
+    seed: 376,
+    keep: [0, 1, 4, 5],
+  },
+  {
+    found:
+      'a resync checks neither the agents with calls in flight nor the kills that await acknowledgement',
+    seed: 19,
+    keep: [0, 2, 6],
+  },
+  { found: 'a resync keeps the caches', seed: 9, keep: [4, 8, 9] },
+  { found: 'a change does not wait for the edges', seed: 8, keep: [1, 2, 3] },
+  { found: 'a change waits for a third of the lease', seed: 19, keep: [0, 1, 2, 3, 5] },
+  { found: 'a silent edge does not keep a kill from being complete', seed: 19, keep: [0, 1, 2, 6] },
+  { found: 'guards are not checked', seed: 1, keep: [11, 13] },
+  {
+    found: 'a change publishes nothing and takes no epoch',
+    seed: 1,
+    keep: [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 19],
+  },
+  {
+    found: 'a kill is finished though another process has changed its record',
+    seed: 40,
+    keep: [3, 4, 8],
+  },
+  { found: 'an event leaves the outbox before its deliveries are made', seed: 1, keep: [19] },
+  { found: 'a lost claim of a delivery is not taken over', seed: 351, keep: [0, 1, 2, 3, 5, 6] },
+  { found: 'refusals that could not be written are forgotten', seed: 3, keep: [2, 17, 23] },
 ]

@@ -1,9 +1,14 @@
-/** A wrong edit of the protocol code. Its text occurs once in the file. */
-export interface Mutation {
-  readonly name: string
+interface Edit {
   readonly file: string
+  /** Occurs once in the file. */
   readonly find: string
   readonly replace: string
+}
+
+/** A wrong edit of the protocol code, or two at once where either guard covers what the other one lets through. */
+export interface Mutation extends Edit {
+  readonly name: string
+  readonly also?: Edit
 }
 
 const LINK = 'ext-proc/fleet/edge-link.ts'
@@ -36,6 +41,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
   },
   {
+    name: 'acknowledgements of a lost message count for the next one of its number',
+    file: 'core/control/acknowledgements.ts',
+    find: 'if (heard_ms >= since_ms) note(',
+    replace: 'note(',
+  },
+  {
     name: 'a change invalidates nothing',
     file: LINK,
     find: 'else this.#parts.drop(target)',
@@ -65,11 +76,17 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (known !== undefined && known.state.revision >= said.revision)',
     replace: 'if (known !== undefined && known.state.revision === said.revision)',
   },
+  // Each call after a kill reads its agent again, and learns of the kill.
   {
-    name: 'a read that began before a kill lifts it',
+    name: 'a read that began before a kill lifts it, and a kill drops nothing',
     file: LEDGER,
     find: 'if (since < known.received) return\n    const { before, state }',
     replace: 'const { before, state }',
+    also: {
+      file: 'ext-proc/kill/enforce-kill.ts',
+      find: 'policy.drop(target)',
+      replace: 'if (target.what !== "kill") policy.drop(target)',
+    },
   },
   {
     name: 'a state that the store has lost is not restored',
@@ -89,29 +106,53 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "received === 'outdated'\n          ? NONE_CUT\n          : inFlight",
     replace: "received !== 'outdated'\n          ? NONE_CUT\n          : inFlight",
   },
+  // A cut ends calls that are being decided, so the last look finds none of them.
   {
-    name: 'the last look before the pass does not see kills',
+    name: 'a kill spares calls that are being decided, and the last look before the pass does not see it',
     file: 'ext-proc/call/forward-call.ts',
     find: 'if (killed_at !== null) return deny',
     replace: 'if (killed_at === "") return deny',
+    also: {
+      file: 'ext-proc/kill/calls-in-flight.ts',
+      find: 'if (!call.cut(why) ||',
+      replace: 'if (call.passed_ms === null || !call.cut(why) ||',
+    },
   },
+  // The first look refuses whatever comes later; the last one what was begun before, which the end of the lease cuts as well.
   {
     name: 'the lease is not looked at',
     file: 'ext-proc/call/forward-call.ts',
     find: 'if (!mayServe()) return deny',
     replace: 'if (mayServe() && false) return deny',
+    also: {
+      file: 'ext-proc/call/decide-call.ts',
+      find: 'if (!mayServe()) return deny',
+      replace: 'if (mayServe() && false) return deny',
+    },
   },
   {
-    name: 'a fill that a change has overtaken is used',
+    name: 'a fill that is in progress survives the change that makes it stale',
     file: 'ext-proc/policy/fill-cache.ts',
-    find: 'if (this.#entries.get(key) === entry) {\n          entry.value',
-    replace: 'if (entry !== undefined) {\n          entry.value',
+    find: 'this.#bytes -= this.#entries.get(key)?.bytes ?? 0',
+    replace: 'if (this.#entries.get(key)?.value === undefined) return',
+    // One that failed is gone all the same.
+    also: {
+      file: 'ext-proc/policy/fill-cache.ts',
+      find: 'if (this.#entries.get(key) === entry) this.drop(key)',
+      replace: 'if (this.#entries.get(key) === entry) this.#entries.delete(key)',
+    },
   },
+  // A kill whose message an edge has missed awaits its acknowledgement, so its agent is read in any case.
   {
-    name: 'a resync does not check the agents with calls in flight',
+    name: 'a resync checks neither the agents with calls in flight nor the kills that await acknowledgement',
     file: 'ext-proc/kill/resync.ts',
     find: '[...killBoard.toConfirm(), ...inFlight.agents()]',
     replace: '[...killBoard.toConfirm()]',
+    also: {
+      file: 'ext-proc/kill/resync.ts',
+      find: 'for (const [, { organization_id, agent_id }] of waited)',
+      replace: 'for (const [, { organization_id, agent_id }] of waited.slice(waited.length))',
+    },
   },
   {
     name: 'a resync keeps the caches',

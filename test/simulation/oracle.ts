@@ -12,6 +12,14 @@ import { Violation, type World } from './world.ts'
 
 /** For what an edge has heard to be written, and for drifting clocks. */
 const SLACK_MS = 60
+/** As in `ext-proc/record/activity-recorder.ts`: further ones of a kind are counted. */
+const RECORDED_MAX = 120
+/** For a kill to reach the edges: it also cuts what is refused for it already. */
+const CUT_MS = 1_000
+/** Until the first beacon, an edge does not serve. */
+const STARTED_MS = 600
+/** For drifting clocks alone. */
+const DRIFT_MS = 8
 
 interface AgentTruth {
   text: string
@@ -38,6 +46,10 @@ export class Oracle {
   readonly #lease_ms: number
   readonly #agents = new Map<string, AgentTruth>()
   readonly calls: SimCall[] = []
+  readonly #open = new Set<SimCall>()
+  readonly #refusals = new Map<string, number>()
+  /** What was asked for, as `kill agt_0`: nothing else explains a refusal. */
+  readonly asked = new Set<string>()
   /** By edge process: the newest kill of an agent that it has acknowledged. */
   readonly #acknowledged = new Map<string, { revision: number; at_ms: number }>()
   /** By epoch: which kill a message is about. */
@@ -86,7 +98,7 @@ export class Oracle {
   /** Looks at what the store has now; called when it has done something. */
   look(isForgetful = false): void {
     for (const [agent_id, truth] of this.#agents) {
-      const text = this.#stored(REDIS_KEYS.agents(ORG), agent_id)
+      const text = this.stored(REDIS_KEYS.agents(ORG), agent_id)
       if (text === truth.text || text === null) continue
       const { status, revision } = JSON.parse(text) as Agent
       truth.text = text
@@ -106,12 +118,12 @@ export class Oracle {
     }
   }
 
-  #stored(key: string, field: string): string | null {
+  stored(key: string, field: string): string | null {
     return this.#store.model.run('HGET', [key, field]) as string | null
   }
 
   storedVersion(): number {
-    const text = this.#stored(REDIS_KEYS.integrations(ORG), INTEGRATION)
+    const text = this.stored(REDIS_KEYS.integrations(ORG), INTEGRATION)
     return versionOf(JSON.parse(text ?? '{}') as Integration)
   }
 
@@ -163,7 +175,9 @@ export class Oracle {
       // Their numbers are given again.
       this.#killOf.clear()
       this.look(true)
-      this.version = { value: this.storedVersion(), at_ms: this.#world.now_ms }
+      // A change that is not answered yet promises nothing.
+      const value = Math.min(this.storedVersion(), Number(this.version.value))
+      this.version = { value, at_ms: this.#world.now_ms }
       this.#rotated.clear()
       this.scopes.clear()
       this.revoked.clear()
@@ -215,28 +229,75 @@ export class Oracle {
   }
 
   #openCalls(agent_id: string): readonly SimCall[] {
-    return this.calls.filter(
-      (call) => call.state === 'passed' && agentId(call.step.agent) === agent_id,
-    )
+    return this.#passedCalls().filter((call) => agentId(call.step.agent) === agent_id)
+  }
+
+  #passedCalls(): readonly SimCall[] {
+    for (const call of this.#open) if (call.state !== 'passed') this.#open.delete(call)
+    return [...this.#open]
+  }
+
+  /** Since when an edge can have proved nothing: a connection of its is held, or the store stands; null if that is not so. */
+  #cutOff_ms({ links }: SimEdge): number | null {
+    const { commands, subscription } = links
+    const since = [commands.held_since_ms, subscription.held_since_ms]
+    const known = [...since, this.#store.process.idle_since_ms].filter((one) => one !== null)
+    return known.length === 0 ? null : Math.min(...known)
   }
 
   /** A call was passed, refused or cut by its edge. */
   decided(call: SimCall): void {
     const agent_id = agentId(call.step.agent)
     if (call.state === 'passed') this.#passed(call, agent_id)
-    if (call.state === 'refused') this.#refused(call, agent_id)
+    else {
+      this.#isExplained(call, agent_id)
+      const isCounted = this.#isCounted(call, agent_id)
+      if (call.state === 'refused' && !isCounted) this.#refused(call, agent_id)
+    }
+  }
+
+  /** No call is refused or cut but for a reason that is there. */
+  #isExplained({ state, reason, step, request_id, arrived_ms, edge }: SimCall, agent_id: string) {
+    const what = `${edge.process.name}, ${agent_id}, ${request_id}: ${reason}`
+    const wasAsked = (...kinds: readonly string[]): boolean =>
+      kinds.some((kind) => this.asked.has(`${kind} ${agent_id}`))
+    const isExplained: Readonly<Record<string, () => boolean>> = {
+      agw_agent_killed: () => wasAsked('kill', 'automatic kill'),
+      agw_invalid_api_key: () =>
+        step.key === 1
+          ? wasAsked('revoke', 'kill', 'automatic kill')
+          : wasAsked('kill', 'automatic kill'),
+      agw_permission_denied: () => step.path === 'data' && wasAsked('scope'),
+      agw_gateway_unavailable: () => this.asked.has('fault') || arrived_ms < STARTED_MS,
+    }
+    if (isExplained[reason]?.() !== true)
+      throw new Violation('call: refused without a reason', what)
+    const truth = this.truth(agent_id)
+    if (
+      reason === 'agw_agent_killed' &&
+      truth.status === 'active' &&
+      truth.reactivated_ms !== null &&
+      truth.reactivated_ms <= arrived_ms
+    )
+      throw new Violation(`change: ${state} after the reactivation`, what)
   }
 
   #passed(call: SimCall, agent_id: string): void {
+    this.#open.add(call)
     const { process } = call.edge
     const now_ms = this.#world.now_ms
     const truth = this.truth(agent_id)
+    const cutOff_ms = this.#cutOff_ms(call.edge)
+    if (cutOff_ms !== null && now_ms > cutOff_ms + this.#lease_ms + DRIFT_MS)
+      throw new Violation('lease: passed while cut off', call.request_id)
     const what = `${process.name}, ${agent_id}, ${call.request_id}`
     const acknowledged = this.#acknowledged.get(
       `${process.name} ${process.incarnation} ${agent_id}`,
     )
     if (acknowledged && (this.#reactivated.get(agent_id) ?? 0) < acknowledged.revision)
       throw new Violation('kill: passed after the acknowledgement', what)
+    if (call.edge.fleet?.killBoard.killedAt(ORG, agent_id) != null)
+      throw new Violation('kill: passed though the edge knows it', what)
     if (truth.status === 'killed') {
       if (truth.complete_ms !== null) throw new Violation('kill: passed after complete', what)
       if (now_ms > truth.since_ms + this.#lease_ms + LEASE_MARGIN_MS + SLACK_MS)
@@ -256,23 +317,27 @@ export class Oracle {
   }
 
   #refused(call: SimCall, agent_id: string): void {
-    const truth = this.truth(agent_id)
     const what = `${call.edge.process.name}, ${agent_id}, ${call.request_id}`
-    if (
-      call.reason === 'agw_agent_killed' &&
-      truth.status === 'active' &&
-      truth.reactivated_ms !== null &&
-      truth.reactivated_ms <= call.arrived_ms
-    )
-      throw new Violation('change: refused after the reactivation', what)
     // The entry of a call that a kill cuts follows it.
-    const isCut = call.reason === 'agw_agent_killed' && !call.is_known_killed
+    const truth = this.truth(agent_id)
+    const isRecent = this.#world.now_ms < truth.since_ms + CUT_MS
+    const isCut = call.reason === 'agw_agent_killed' && (isRecent || !call.is_known_killed)
     const isKept = this.#failedOver_ms < call.arrived_ms
-    if (!isCut && isKept && this.entriesOf(call.request_id).length === 0) {
+    if (!isCut && isKept && !this.#isLogged(call.request_id, 20)) {
       const waiting = call.edge.recorder?.metrics.agw_activity_waiting_entries ?? 0
       if (waiting === 0 && call.reason !== 'agw_gateway_unavailable')
         throw new Violation('log: refused before it was logged', `${what} ${call.reason}`)
     }
+  }
+
+  /** Further refusals of one kind are counted. */
+  #isCounted(call: SimCall, agent_id: string): boolean {
+    const { process } = call.edge
+    const kind = `${process.name} ${process.incarnation} ${agent_id} ${call.reason}`
+    const count = (this.#refusals.get(kind) ?? 0) + 1
+    this.#refusals.set(kind, count)
+    call.isCounted = count > RECORDED_MAX
+    return call.isCounted
   }
 
   entries(): ActivityEntry[] {
@@ -282,17 +347,12 @@ export class Oracle {
     )
   }
 
-  entriesOf(request_id: string): readonly string[] {
-    const rows = this.#store.model.run('XREVRANGE', [
-      REDIS_KEYS.activity(ORG),
-      '+',
-      '-',
-      'COUNT',
-      '50',
-    ])
-    return (rows as [string, string[]][]).flatMap(([, [, text = '']]) =>
-      text.includes(`"${request_id}"`) ? [text] : [],
-    )
+  /** Whether an entry about the request is among the newest. */
+  #isLogged(request_id: string, newest: number): boolean {
+    const args = [REDIS_KEYS.activity(ORG), '+', '-', 'COUNT', String(newest)]
+    const rows = this.#store.model.run('XREVRANGE', args) as [string, string[]][]
+    const isFound = rows.some(([, [, text = '']]) => text.includes(`"${request_id}"`))
+    return isFound || (rows.length === newest && this.#isLogged(request_id, newest * 8))
   }
 
   /** What must hold at every moment, looked at some times a second. */
@@ -300,14 +360,16 @@ export class Oracle {
     const now_ms = this.#world.now_ms
     if (now_ms - this.#lastSweep_ms < 25) return
     this.#lastSweep_ms = now_ms
-    for (const call of this.calls) {
-      if (call.state !== 'passed') continue
+    for (const call of this.#passedCalls()) {
       const { process } = call.edge
       if (process.isPaused || now_ms - process.resumed_ms < SLACK_MS) continue
       const truth = this.truth(agentId(call.step.agent))
       const limit_ms = truth.since_ms + this.#lease_ms + LEASE_MARGIN_MS + SLACK_MS
       if (truth.status === 'killed' && now_ms > limit_ms)
         throw new Violation('kill: a call goes on after the lease', call.request_id)
+      const cutOff_ms = this.#cutOff_ms(call.edge)
+      if (cutOff_ms !== null && now_ms > cutOff_ms + this.#lease_ms + SLACK_MS)
+        throw new Violation('lease: a call goes on while cut off', call.request_id)
     }
   }
 }

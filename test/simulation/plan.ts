@@ -1,20 +1,23 @@
+import type { Role } from './network.ts'
 import { Random } from './random.ts'
+import { drawScenario, type Size, SOME_ROLES } from './scenarios.ts'
 
 /** What is done to the simulated deployment at a moment. Processes and agents are named by their numbers. */
-export type Step = { readonly at_ms: number } & (
+export type Step = { readonly at_ms: number } /** Some calls, one after the other. */ & (
   | {
-      readonly kind: 'call'
+      readonly kind: 'calls'
       readonly edge: number
       readonly agent: number
       readonly key: number
-      /** How long its response takes. */
+      readonly count: number
+      readonly every_ms: number
+      /** How long the response of each takes. */
       readonly lasts_ms: number
       readonly path: 'open' | 'data'
     }
   | { readonly kind: 'kill' | 'reactivate'; readonly admin: number; readonly agent: number }
   | { readonly kind: 'automatic kill'; readonly edge: number; readonly agent: number }
-  /** `newer`: announced as a newer version does, by a target that this one does not know. */
-  | { readonly kind: 'rotate'; readonly admin: number; readonly is_newer: boolean }
+  | { readonly kind: 'rotate'; readonly admin: number }
   /** The same request at two admin processes, with one Idempotency-Key. */
   | { readonly kind: 'rotate twice'; readonly admin: number }
   | { readonly kind: 'scope'; readonly admin: number; readonly agent: number }
@@ -23,6 +26,7 @@ export type Step = { readonly at_ms: number } & (
       readonly kind: 'cut off'
       readonly process: number
       readonly ways: readonly ('up' | 'down')[]
+      readonly roles: readonly Role[]
       readonly lasts_ms: number
     }
   | {
@@ -36,7 +40,14 @@ export type Step = { readonly at_ms: number } & (
   | {
       readonly kind: 'slow'
       readonly process: number
+      readonly roles: readonly Role[]
       readonly to_ms: number
+      readonly lasts_ms: number
+    }
+  | {
+      readonly kind: 'errors'
+      readonly process: number
+      readonly roles: readonly Role[]
       readonly lasts_ms: number
     }
   /** Of a process; -1 is the store. */
@@ -57,9 +68,21 @@ export type Step = { readonly at_ms: number } & (
     }
   /** The clock of the day; -1 is that of the store. */
   | { readonly kind: 'clock'; readonly process: number; readonly by_ms: number }
+  /** From now on an admin process announces what it does as a newer version does, by targets that this one does not know. */
+  | { readonly kind: 'upgrade'; readonly process: number }
 )
 
-const FAULTS = ['cut off', 'messages', 'slow', 'pause', 'crash', 'failover', 'clock'] as const
+const FAULTS = [
+  'cut off',
+  'messages',
+  'slow',
+  'errors',
+  'pause',
+  'crash',
+  'failover',
+  'clock',
+  'upgrade',
+] as const
 
 export type Fault = Extract<Step, { kind: (typeof FAULTS)[number] }>
 
@@ -78,51 +101,73 @@ export interface Plan {
   readonly steps: readonly Step[]
 }
 
-const LEASES_MS = [800, 1200, 1800, 3000]
+const LEASES_MS = [800, 800, 1200, 1800, 3000]
 /** Real clocks differ by some ten millionths; this is what `LEASE_MARGIN_MS` covers many times. */
 const DRIFT_MAX = 0.001
+const STEPS_MS = [-3_600_000, -5000, -300, 300, 5000, 3_600_000]
+/** A step forward of more than a lease makes every heartbeat look old until the next one. */
+const STORE_STEPS_MS = [-3_600_000, -5000, -300, 300]
+/** When most things happen that happen together. */
+const MOMENTS_MAX = 5
+const MOMENT_MS = 12
+const SCENARIO_EXTRAS_MAX = 4
+
+/** When a step is over, calls aside. */
+const endOf = (step: Step): number => {
+  if (step.kind === 'calls') return step.at_ms + step.count * step.every_ms
+  if (step.kind === 'failover') return step.at_ms + step.lost_ms + step.down_ms
+  return (
+    step.at_ms + ('lasts_ms' in step ? step.lasts_ms : 'down_ms' in step ? 2 * step.down_ms : 0)
+  )
+}
 
 /** A plan that follows from a number. `keep`: without all steps but these, as a shrunk plan is. */
 export function planOfSeed(seed: number, keep: readonly number[] | null = null): Plan {
   const random = new Random(seed)
-  const edges = random.pick([1, 2, 2, 3, 3])
+  const edges = random.pick([1, 2, 2, 3])
   const admins = random.pick([1, 2, 2])
-  const agents = random.pick([1, 2, 3])
+  const agents = random.pick([1, 1, 2, 3])
   const lease_ms = random.pick(LEASES_MS)
-  const calm_ms = random.pick([1500, 2500, 4000])
   const drifts = Array.from({ length: edges + admins + 1 }, () =>
     random.between(-DRIFT_MAX, DRIFT_MAX),
   )
-  const size = { random, edges, admins, agents, lease_ms, calm_ms }
-  // Each seed has a few kinds of faults only: with all at once, nothing but refusals would happen.
-  const faults = FAULTS.filter(() => random.chance(0.35))
+  const size = { random, edges, admins, agents, lease_ms }
+  const scenario = random.chance(0.6) ? drawScenario(size, random.between(300, 900)) : []
+  const last_ms = Math.max(0, ...scenario.map(endOf))
+  const calm_ms = Math.max(last_ms, random.pick(scenario.length > 0 ? [0] : [1500, 2500, 4000]))
+  const moments_ms = Array.from({ length: random.whole(1, MOMENTS_MAX) }, () =>
+    random.between(250, calm_ms),
+  )
+  const drawn = { ...size, calm_ms, moments_ms, together: random.pick([0, 0.5, 0.9]) }
+  // Each seed has a few kinds of faults and of work: with all at once, nothing but refusals would happen.
+  const faults = FAULTS.filter(() => random.chance(0.3))
+  const work = WORK.filter(() => random.chance(0.7))
+  // A scenario is disturbed by little else.
+  const most = scenario.length > 0 ? SCENARIO_EXTRAS_MAX : 20
+  const count = (kinds: readonly unknown[], max: number): number =>
+    kinds.length === 0 ? 0 : random.whole(0, max)
   const steps = [
-    ...Array.from({ length: random.whole(8, 36) }, () => aStep(size, random.pick(WORK))),
-    ...Array.from({ length: faults.length === 0 ? 0 : random.whole(1, 8) }, () =>
-      aStep(size, random.pick(faults)),
+    ...scenario,
+    ...Array.from({ length: scenario.length > 0 ? 1 : random.whole(2, 7) }, () =>
+      aStep(drawn, 'calls'),
+    ),
+    ...Array.from({ length: count(work, most) }, () => aStep(drawn, random.pick(work))),
+    ...Array.from({ length: count(faults, scenario.length > 0 ? 2 : 8) }, () =>
+      aStep(drawn, random.pick(faults)),
     ),
   ].sort((a, b) => a.at_ms - b.at_ms)
   const kept = keep === null ? steps : keep.flatMap((i) => steps[i] ?? [])
   return { seed, edges, admins, agents, lease_ms, calm_ms, drifts, steps: kept }
 }
 
-interface Size {
-  readonly random: Random
-  readonly edges: number
-  readonly admins: number
-  readonly agents: number
-  readonly lease_ms: number
+interface Drawn extends Size {
   readonly calm_ms: number
+  readonly moments_ms: readonly number[]
+  /** How likely it is that something happens at one of the moments. */
+  readonly together: number
 }
 
 const WORK: readonly Step['kind'][] = [
-  'call',
-  'call',
-  'call',
-  'call',
-  'call',
-  'call',
-  'call',
   'kill',
   'kill',
   'kill',
@@ -139,24 +184,29 @@ const WORK: readonly Step['kind'][] = [
 ]
 
 function aStep(
-  { random, edges, admins, agents, lease_ms, calm_ms }: Size,
+  { random, edges, admins, agents, lease_ms, calm_ms, moments_ms, together }: Drawn,
   kind: Step['kind'],
 ): Step {
-  const at_ms = Math.round(random.between(250, calm_ms))
+  const at_ms =
+    kind !== 'calls' && random.chance(together)
+      ? Math.min(calm_ms, random.pick(moments_ms) + random.between(0, MOMENT_MS))
+      : Math.round(random.between(250, calm_ms))
   const edge = random.whole(0, edges - 1)
   const admin = random.whole(0, admins - 1)
   const agent = random.whole(0, agents - 1)
   const process = random.whole(0, edges + admins - 1)
   const lasts_ms = Math.round(random.between(50, 2.2 * lease_ms))
   switch (kind) {
-    case 'call':
+    case 'calls':
       return {
         at_ms,
         kind,
         edge,
         agent,
         key: random.whole(0, 1),
-        lasts_ms: random.chance(0.5) ? random.whole(1, 30) : random.whole(100, 6000),
+        count: random.whole(1, 40),
+        every_ms: random.pick([3, 15, 60]),
+        lasts_ms: random.chance(0.7) ? random.whole(1, 30) : random.whole(100, 6000),
         path: random.pick(['open', 'data'] as const),
       }
     case 'kill':
@@ -167,7 +217,6 @@ function aStep(
     case 'automatic kill':
       return { at_ms, kind, edge, agent }
     case 'rotate':
-      return { at_ms, kind, admin, is_newer: random.chance(0.3) }
     case 'rotate twice':
       return { at_ms, kind, admin }
     case 'cut off':
@@ -176,6 +225,7 @@ function aStep(
         kind,
         process,
         ways: random.pick([['up'], ['down'], ['up', 'down']] as const),
+        roles: random.pick(SOME_ROLES),
         lasts_ms,
       }
     case 'messages':
@@ -189,7 +239,16 @@ function aStep(
         lasts_ms,
       }
     case 'slow':
-      return { at_ms, kind, process, to_ms: random.pick([20, 120, 400]), lasts_ms }
+      return {
+        at_ms,
+        kind,
+        process,
+        roles: random.pick(SOME_ROLES),
+        to_ms: random.pick([20, 120, 400]),
+        lasts_ms,
+      }
+    case 'errors':
+      return { at_ms, kind, process, roles: random.pick(SOME_ROLES), lasts_ms }
     case 'pause':
       return { at_ms, kind, process: random.chance(0.2) ? -1 : process, lasts_ms }
     case 'crash':
@@ -202,12 +261,12 @@ function aStep(
         down_ms: random.whole(20, 1200),
         has_replica: random.chance(0.5),
       }
-    case 'clock':
-      return {
-        at_ms,
-        kind,
-        process: random.chance(0.4) ? -1 : process,
-        by_ms: random.pick([-3_600_000, -5000, -300, 300, 5000, 3_600_000]),
-      }
+    case 'clock': {
+      const whose = random.chance(0.4) ? -1 : process
+      const by_ms = random.pick(whose === -1 ? STORE_STEPS_MS : STEPS_MS)
+      return { at_ms, kind, process: whose, by_ms }
+    }
+    case 'upgrade':
+      return { at_ms, kind, process: edges + admin }
   }
 }

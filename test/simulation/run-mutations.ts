@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,8 +18,13 @@ const { values, positionals: words } = parseArgs({
 const chosen = MUTATIONS.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 )
+/** Seeds that fail with an edit: the first may fail without it too. */
+const SEEDS_MAX = 3
+const MESSAGE_MAX = 300
 const copy = copyOfPackage()
-checkFit(copy, chosen, 'test/simulation/mutations.ts')
+const editsOf = ({ name, also, ...edit }: Mutation) =>
+  (also === undefined ? [edit] : [edit, also]).map((one) => ({ name, ...one }))
+checkFit(copy, chosen.flatMap(editsOf), 'test/simulation/mutations.ts')
 let missed = 0
 for (const [i, mutation] of chosen.entries()) {
   const found = tryMutation(mutation)
@@ -29,19 +34,43 @@ for (const [i, mutation] of chosen.entries()) {
 process.stdout.write(`${chosen.length - missed} of ${chosen.length} edits were found.\n`)
 if (missed > 0) process.exitCode = 1
 
-function tryMutation({ file, find, replace }: Mutation): string {
-  const source = readFileSync(join(copy, file), 'utf8').replace(find, () => replace)
-  const isLua = file.endsWith('.lua')
-  const place = isLua ? join(copy, file) : join(copy, 'dist', file.replace(/\.ts$/, '.js'))
-  const before = readFileSync(place, 'utf8')
-  writeFileSync(place, isLua ? source : compile(source))
-  const run = join(copy, 'dist', 'test', 'simulation', 'run.js')
-  const args = [run, '--minutes', values.minutes, '--failures', '1']
-  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  writeFileSync(place, before)
-  const [first = ''] = stdout.split('\n')
-  if (/^(the kept seed|seed)/.test(first)) return stdout.trim().split('\n').slice(0, 2).join(';')
-  return stderr === '' ? 'NOT FOUND' : `does not run: ${stderr.slice(0, 500)}`
+function tryMutation(mutation: Mutation): string {
+  const sources = new Map<string, string>()
+  for (const { file, find, replace } of editsOf(mutation)) {
+    const source = sources.get(file) ?? readFileSync(join(copy, file), 'utf8')
+    sources.set(
+      file,
+      source.replace(find, () => replace),
+    )
+  }
+  const before = [...sources].map(([file, source]) => {
+    const isLua = file.endsWith('.lua')
+    const place = isLua ? join(copy, file) : join(copy, 'dist', file.replace(/\.ts$/, '.js'))
+    const text = readFileSync(place, 'utf8')
+    writeFileSync(place, isLua ? source : compile(source))
+    return [place, text] as const
+  })
+  const { stdout, stderr } = simulate(copy, [
+    '--minutes',
+    values.minutes,
+    '--failures',
+    String(SEEDS_MAX),
+  ])
+  for (const [place, text] of before) writeFileSync(place, text)
+  if (stderr !== '') return `does not run: ${stderr.slice(0, 500)}`
+  const lines = stdout.split('\n')
+  for (const [i, line] of lines.entries()) {
+    const [, seed] = /^(?:the kept )?seed (\d+)/.exec(line) ?? []
+    // A seed that fails without the edit has found something else.
+    if (seed !== undefined && simulate(copy, ['--seed', seed]).status === 0)
+      return `${line.slice(0, MESSAGE_MAX)};${lines[i + 1]}`
+  }
+  return 'NOT FOUND'
+}
+
+function simulate(folder: string, args: readonly string[]): SpawnSyncReturns<string> {
+  const run = join(folder, 'dist', 'test', 'simulation', 'run.js')
+  return spawnSync(process.execPath, [run, ...args], { encoding: 'utf8', maxBuffer: 1e9 })
 }
 
 /** As the compiler does, without its checks. */

@@ -22,6 +22,8 @@ const { values } = parseArgs({
 })
 
 const DEFAULT_SEEDS = 300
+/** What a violation says is as long as it needs; its line is not. */
+const MESSAGE_MAX = 300
 const sum = { seeds: 0, simulated_ms: 0, events: 0, faults: 0 }
 const counts: Record<string, number> = {}
 const cpuSeconds = (): number => {
@@ -42,11 +44,14 @@ async function run(plan: Plan): Promise<Outcome> {
 }
 
 async function report(seed: number, outcome: Outcome): Promise<void> {
+  const cpu_s = cpuSeconds()
   const again = await simulate(planOfSeed(seed))
   const isSame = again.digest === outcome.digest
   const rule = outcome.violation?.rule ?? ''
   const keep = isSame ? await shrink(seed, rule) : []
-  say(`seed ${seed} fails: ${outcome.violation?.message}`)
+  say(
+    `seed ${seed} fails: ${outcome.violation?.message.slice(0, MESSAGE_MAX)} (after ${cpu_s.toFixed(1)} s of CPU)`,
+  )
   say(
     isSame
       ? `  shrunk to ${keep.length} steps: npm run simulate -- --seed ${seed} --keep ${keep.join(',')}`

@@ -2,7 +2,7 @@ import { planOfSeed } from './plan.ts'
 import { simulate } from './simulate.ts'
 
 /** A plan is run again at most so many times to shrink it. */
-const RUNS_MAX = 250
+const RUNS_MAX = 100
 
 /** Which steps of the plan of a seed are enough to violate the same rule, as places in its list. */
 export async function shrink(seed: number, rule: string): Promise<readonly number[]> {

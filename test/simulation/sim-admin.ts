@@ -1,3 +1,4 @@
+import { keepSchedules } from '../../admin/activity/keep-schedules.ts'
 import { carryOut } from '../../admin/changes/carry-out.ts'
 import { KeptAnswers, requestIdentity } from '../../admin/changes/kept-answers.ts'
 import { watchLostChanges } from '../../admin/changes/watch-lost-changes.ts'
@@ -11,12 +12,13 @@ import { DeliveryWorker } from '../../admin/webhooks/delivery-worker.ts'
 import { OutboxRelay } from '../../admin/webhooks/outbox-relay.ts'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
+import { followStore } from '../../core/control/store-clock.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { killAgent, type KillReceipt } from '../../core/kill/kill-agent.ts'
 import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
 import { CHANNELS } from '../../core/redis/redis-keys.ts'
 import { ORG, ring } from './deployment.ts'
-import { Link } from './network.ts'
+import { type Links, linksOf } from './network.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { SimStore } from './sim-store.ts'
@@ -31,6 +33,9 @@ const ACTOR = {
 /** The waits before the attempts of a delivery. */
 const DELAYS_MS = [0, 100, 300, 600]
 
+/** As the activity worker does with each turn. */
+const SCHEDULES_INTERVAL_MS = 1_000
+
 /** A change that an operator requests. */
 export interface Edit {
   readonly idempotency_key: string | null
@@ -41,7 +46,7 @@ export interface Edit {
 /** One admin process, made of the product's parts as `admin/start-admin.ts` makes it, without HTTP. */
 export class SimAdmin {
   readonly process: SimProcess
-  readonly link: Link
+  readonly links: Links
   readonly #store: SimStore
   readonly #lease_ms: number
   readonly #log: (message: string, data: object) => void
@@ -58,7 +63,7 @@ export class SimAdmin {
     attempt: (event_id: string, body: Buffer) => Promise<AttemptOutcome>,
   ) {
     this.process = process
-    this.link = new Link(process)
+    this.links = linksOf(process)
     this.#store = store
     this.#lease_ms = lease_ms
     this.#log = log
@@ -78,7 +83,7 @@ export class SimAdmin {
   async #open(): Promise<void> {
     const name = `${this.process.name}-${this.#starts}`
     const client = (role: 'commands' | 'queue' | 'subscription') =>
-      new SimClient(this.#store, this.link, role).client
+      new SimClient(this.#store, this.links[role], role).client
     const redis = client('commands')
     const subscription = client('subscription')
     const say = (data: object, message: string): void => this.#log(message, data)
@@ -86,11 +91,16 @@ export class SimAdmin {
     const lease_ms = this.#lease_ms
     const nowMs = (): number => performance.now()
     const now = (): Date => new Date()
+    const clock = followStore(redis)
     const acknowledgements = new Acknowledgements(redis, nowMs)
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
     startBeacon(redis, name, lease_ms)
     startKillSweeper({ redis, subscription, lease_ms, log })
+    const keep = (): void =>
+      void keepSchedules({ redis, log }).catch((error: unknown) => say({ error }, 'schedules'))
+    keep()
+    setInterval(keep, SCHEDULES_INTERVAL_MS)
     const recentChanges = new RecentChanges(nowMs)
     watchLostChanges({ redis, recentChanges, lease_ms, log, now })
     const queue = new DeliveryQueue(redis, DELAYS_MS, { lease_ms: 1500 })
@@ -114,7 +124,9 @@ export class SimAdmin {
       recentChanges,
       log,
       nowMs,
-      now,
+      // As `admin/kill/kill-routes.ts` makes it of the clock.
+      now: () => new Date(clock.now().ms),
+      clock,
     } as unknown as AdminContext
   }
 

@@ -1,5 +1,5 @@
 import { CommandClient } from './command-client.ts'
-import type { Link } from './network.ts'
+import type { Link, Role } from './network.ts'
 import type { SimStore, ConnectionEnd } from './sim-store.ts'
 import type { Reply } from './store-model.ts'
 
@@ -10,8 +10,6 @@ const SILENCE_LIMIT_MS = 1500
 const BLOCKING_SILENCE_LIMIT_MS = 30_000
 const RECONNECT_MAX_MS = 200
 const PING_INTERVAL_MS = 500
-
-type Role = 'commands' | 'urgent' | 'subscription' | 'queue'
 
 interface Sent {
   readonly name: string

@@ -13,7 +13,7 @@ import { AgentUses } from '../../ext-proc/record/agent-uses.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
 import { ENCRYPTION_KEY, ORG } from './deployment.ts'
-import { Link } from './network.ts'
+import { type Links, linksOf } from './network.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { SimStore } from './sim-store.ts'
@@ -27,7 +27,7 @@ const nothing = (): never => {
 /** One ext-proc process, made of the product's parts as `ext-proc/run-edge.ts` makes it, without its servers. */
 export class SimEdge {
   readonly process: SimProcess
-  readonly link: Link
+  readonly links: Links
   readonly #store: SimStore
   readonly #lease_ms: number
   readonly #log: (message: string, data: object) => void
@@ -46,7 +46,7 @@ export class SimEdge {
     log: (message: string, data: object) => void,
   ) {
     this.process = process
-    this.link = new Link(process)
+    this.links = linksOf(process)
     this.#store = store
     this.#lease_ms = lease_ms
     this.#log = log
@@ -65,7 +65,7 @@ export class SimEdge {
   async #open(): Promise<void> {
     const { name } = this.process
     const client = (role: 'commands' | 'urgent' | 'subscription') => {
-      const made = new SimClient(this.#store, this.link, role)
+      const made = new SimClient(this.#store, this.links[role], role)
       made.onSend = (args) => {
         if (args.includes(CHANNELS.acknowledgements)) this.onAcknowledge(args.find(isAnswer) ?? '')
       }
@@ -99,7 +99,7 @@ export class SimEdge {
     const uses = new AgentUses(commands, Date.now)
     const fleet = await joinFleet({ settings, connections, uses, log })
     const { inFlight, killBoard, policy, lease, stall } = fleet
-    const now = (): Date => new Date()
+    const now = (): Date => new Date(fleet.clock.now().ms)
     const lease_ms = this.#lease_ms
     const autoKill = makeAutoKiller({
       redis: kills,
@@ -148,7 +148,7 @@ export class SimEdge {
       reviews: fleet.reviews,
       watchOf: () => ({ begin: () => null }),
       whyUnavailable: () => null,
-      begin: (headers) => beginRecord(headers, name, nowMs),
+      begin: (headers) => beginRecord(headers, name, nowMs, 0, fleet.clock.now()),
       afterPause: () => afterPause(fleet),
       decide: (headers, io, record) => decideCall(services, headers, io, record),
     }

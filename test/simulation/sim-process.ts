@@ -9,16 +9,21 @@ export class SimProcess {
   readonly random: Random
   isAlive = false
   isPaused = false
+  /** Since when it does nothing: it is paused or ended. */
+  idle_since_ms: number | null = null
   /** Increases with each start: nothing of the one before happens any more. */
   incarnation = 0
   /** Of its monotonic clock: how fast it goes. */
   rate = 1
   /** What its clock of the day is ahead. */
   ahead_ms = 0
+  /** It is of a newer version than the others. */
+  isNewer = false
   /** It ends when so many more things have happened to it; null: not soon. */
   endsAfter: number | null = null
   onEnd: () => void = () => undefined
   resumed_ms = Number.NEGATIVE_INFINITY
+  started_ms = 0
   #backlog: Happening[] = []
 
   constructor(world: World, name: string, number: number) {
@@ -31,7 +36,9 @@ export class SimProcess {
   start(): void {
     this.incarnation++
     this.isAlive = true
+    this.started_ms = this.world.now_ms
     this.isPaused = false
+    this.idle_since_ms = null
     this.endsAfter = null
     this.#backlog = []
   }
@@ -41,19 +48,23 @@ export class SimProcess {
     if (!this.isAlive) return
     this.world.note(`${this.name} ends`)
     this.isAlive = false
+    this.idle_since_ms ??= this.world.now_ms
     this.incarnation++
     this.#backlog = []
     this.onEnd()
   }
 
   pause(): void {
-    if (this.isAlive) this.isPaused = true
+    if (!this.isAlive) return
+    this.isPaused = true
+    this.idle_since_ms ??= this.world.now_ms
   }
 
   /** What has become due happens: timers before data or after, and the data of each connection in its order. */
   resume(): void {
     if (!this.isPaused) return
     this.isPaused = false
+    this.idle_since_ms = null
     this.resumed_ms = this.world.now_ms
     const backlog = this.#backlog
     this.#backlog = []

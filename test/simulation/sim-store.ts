@@ -4,6 +4,8 @@ import { SimProcess, START_MS } from './sim-process.ts'
 import { type Reply, ReplyError, type StoreContent, StoreModel } from './store-model.ts'
 import type { World } from './world.ts'
 
+const LOADING = 'LOADING Redis is loading the dataset in memory'
+
 /** What the store sends on a connection. */
 export interface ConnectionEnd {
   readonly link: Link
@@ -36,11 +38,13 @@ export class SimStore {
   readonly #world: World
   readonly #connections = new Map<ConnectionEnd, Served>()
   #blocked: Blocked[] = []
+  /** Whose command is run. */
+  #sender: SimProcess | null = null
   /** Called before a command is run, with the process that sent it. */
   onCommand: (from: SimProcess, name: string, args: readonly string[]) => void = () => undefined
 
   /** Called when a command was run. */
-  onDone: () => void = () => undefined
+  onDone: (name: string) => void = () => undefined
   onPublish: (channel: string, text: string) => void = () => undefined
 
   constructor(world: World) {
@@ -118,15 +122,17 @@ export class SimStore {
 
   #receive(served: Served, name: string, args: readonly string[]): void {
     if (!served.isOpen) return
-    this.onCommand(served.end.link.process, name, args)
+    this.#sender = served.end.link.process
+    this.onCommand(this.#sender, name, args)
     if (name === 'SUBSCRIBE') {
       served.channels.add(args[0] ?? '')
       this.#reply(served, 1)
       return
     }
+    if (served.end.link.fails) return this.#reply(served, new ReplyError(LOADING))
     if (name === 'XREAD' && args.includes('BLOCK')) return this.#block(served, args)
     this.#reply(served, this.#run(name, args))
-    this.onDone()
+    this.onDone(name)
     if (this.#blocked.length > 0) this.#wakeBlocked()
   }
 
@@ -162,8 +168,9 @@ export class SimStore {
     this.#reply(blocked.served, reply)
   }
 
-  #publish(channel: string, text: string): number {
-    this.onPublish(channel, text)
+  #publish(channel: string, said: string): number {
+    this.onPublish(channel, said)
+    const text = this.#sender?.isNewer ? said.replaceAll('"what":"', '"what":"newer_') : said
     let count = 0
     for (const served of this.#connections.values()) {
       if (!served.channels.has(channel)) continue

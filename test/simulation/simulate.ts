@@ -1,5 +1,4 @@
 import type { AttemptOutcome } from '../../admin/webhooks/attempt-outcome.ts'
-import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { ApiKey, Integration, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import {
@@ -15,12 +14,13 @@ import {
   setUp,
   versionOf,
 } from './deployment.ts'
-import { checkEnd } from './check-end.ts'
+import { checkEnd, isSettled } from './check-end.ts'
 import { Oracle } from './oracle.ts'
 import { type Fault, isFault, type Plan, type Step } from './plan.ts'
+import { NORMAL_MS } from './network.ts'
 import { simulateRuntime } from './runtime.ts'
 import { planOf, SimAdmin } from './sim-admin.ts'
-import { SimCall } from './sim-call.ts'
+import { type CallStep, SimCall } from './sim-call.ts'
 import { SimEdge } from './sim-edge.ts'
 import { SimProcess } from './sim-process.ts'
 import { SimStore } from './sim-store.ts'
@@ -38,9 +38,13 @@ export interface Outcome {
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** After the faults: kills are completed, deliveries made, leases regained. */
+/** After the faults, at most: kills are completed, deliveries made, leases regained. */
 const REST_MS = 2_300
-const NORMAL_MS = [0.1, 1.5] as const
+const REST_STEP_MS = 300
+/** At least, for connections to be lost and made again. */
+const REGAIN_MS = 850
+/** Calls of one client may be this much earlier or later. */
+const JITTER_MS = 2
 const SUCCESS: AttemptOutcome = {
   is_success: true,
   status: 200,
@@ -49,6 +53,9 @@ const SUCCESS: AttemptOutcome = {
   response_excerpt: null,
   sent: null,
 }
+
+/** Commands after which an agent may be another. */
+const WRITES = /^(EVAL|H[A-Z]*SET|HDEL|DEL|HSET)/
 
 let running: Simulation | null = null
 let isInstalled = false
@@ -123,7 +130,9 @@ export class Simulation {
     oracle.look()
     store.onCommand = (from, name, args) => this.#onCommand(from, name, args)
     store.onPublish = (channel, text) => oracle.published(channel, text)
-    store.onDone = () => oracle.look()
+    store.onDone = (name) => {
+      if (WRITES.test(name)) oracle.look()
+    }
     world.check = () => oracle.check()
     for (const edge of this.edges)
       edge.onAcknowledge = (text) => {
@@ -138,11 +147,11 @@ export class Simulation {
       one.start()
     }
     for (const step of plan.steps) world.at(step.at_ms, () => this.#do(step))
-    const end_ms = plan.calm_ms + REST_MS + plan.lease_ms
     world.at(plan.calm_ms, () => this.#calm())
     let violation: Violation | null = null
     try {
-      await world.run(end_ms)
+      await world.run(plan.calm_ms)
+      await this.#rest()
       await checkEnd(this)
     } catch (error) {
       if (!(error instanceof Violation)) throw error
@@ -158,6 +167,22 @@ export class Simulation {
       lines: world.lines ?? [],
       counts: this.counts,
     }
+  }
+
+  /** Until every edge serves, and nothing waits. */
+  async #rest(): Promise<void> {
+    const { plan, world, store, edges } = this
+    const end_ms = world.now_ms + REST_MS + plan.lease_ms
+    const isQuiet = (): boolean =>
+      store.process.isAlive &&
+      world.now_ms > Math.max(plan.calm_ms, store.process.started_ms) + REGAIN_MS &&
+      edges.every(({ fleet, recorder }) => {
+        const isHeld = fleet?.lease.isHeld === true
+        return isHeld && recorder?.metrics.agw_activity_waiting_entries === 0
+      }) &&
+      isSettled(this)
+    do await world.run(world.now_ms + REST_STEP_MS)
+    while (world.now_ms < end_ms && !isQuiet())
   }
 
   #count(what: string): void {
@@ -183,11 +208,20 @@ export class Simulation {
   #do(step: Step): void {
     this.world.note(`--- ${JSON.stringify(step)}`)
     this.#count(step.kind)
+    const { asked } = this.oracle
+    asked.add(
+      isFault(step) ? 'fault' : 'agent' in step ? `${step.kind} ${agentId(step.agent)}` : step.kind,
+    )
     if (isFault(step)) return this.#disturb(step)
     switch (step.kind) {
-      case 'call':
-        this.call(step)
+      case 'calls': {
+        const { random } = this.world
+        for (let i = 0; i < step.count; i++)
+          this.world.after(i * step.every_ms + random.between(0, JITTER_MS), () => {
+            if (this.world.now_ms < this.plan.calm_ms) this.call(step)
+          })
         return
+      }
       case 'kill':
         return this.#ask(step.admin, (admin) => this.#kill(admin, agentId(step.agent)))
       case 'reactivate':
@@ -195,11 +229,11 @@ export class Simulation {
       case 'automatic kill':
         return this.#killAutomatically(step.edge, step.agent)
       case 'rotate':
-        return this.#ask(step.admin, (admin) => this.#rotate(admin, step.is_newer, null))
+        return this.#ask(step.admin, (admin) => this.#rotate(admin, null))
       case 'rotate twice': {
         const key = `key-${++this.#keys}`
         for (const number of this.admins.keys())
-          this.#ask(number, (admin) => this.#rotate(admin, false, key))
+          this.#ask(number, (admin) => this.#rotate(admin, key))
         return
       }
       case 'scope':
@@ -214,22 +248,31 @@ export class Simulation {
     const one = 'process' in step ? [...this.edges, ...this.admins][step.process] : undefined
     switch (step.kind) {
       case 'cut off':
-        for (const way of step.ways) one?.link.hold(way)
-        world.after(step.lasts_ms, () => one?.link.release())
+        for (const role of step.roles) for (const way of step.ways) one?.links[role].hold(way)
+        world.after(step.lasts_ms, () => {
+          for (const role of step.roles) one?.links[role].release()
+        })
         return
       case 'messages': {
         const { lost, doubled, delayed } = step
-        if (one !== undefined) Object.assign(one.link, { lost, doubled, delayed })
-        world.after(step.lasts_ms, () => {
-          if (one !== undefined) Object.assign(one.link, { lost: 0, doubled: 0, delayed: 0 })
-        })
+        if (one === undefined) return
+        Object.assign(one.links.subscription, { lost, doubled, delayed })
+        world.after(step.lasts_ms, () =>
+          Object.assign(one.links.subscription, { lost: 0, doubled: 0, delayed: 0 }),
+        )
         return
       }
       case 'slow':
         if (one === undefined) return
-        one.link.latency_ms = [step.to_ms / 4, step.to_ms]
+        for (const role of step.roles) one.links[role].latency_ms = [step.to_ms / 4, step.to_ms]
         world.after(step.lasts_ms, () => {
-          one.link.latency_ms = NORMAL_MS
+          for (const role of step.roles) one.links[role].latency_ms = NORMAL_MS
+        })
+        return
+      case 'errors':
+        for (const role of step.roles) if (one !== undefined) one.links[role].fails = true
+        world.after(step.lasts_ms, () => {
+          for (const role of step.roles) if (one !== undefined) one.links[role].fails = false
         })
         return
       case 'pause': {
@@ -242,6 +285,7 @@ export class Simulation {
         if (one === undefined || !one.process.isAlive) return
         one.process.endsAfter = step.steps
         world.after(step.down_ms, () => {
+          if (world.now_ms >= this.plan.calm_ms) return
           one.process.end()
           world.after(step.down_ms, () => {
             if (!one.process.isAlive) one.start()
@@ -252,6 +296,9 @@ export class Simulation {
         return this.#failOver(step)
       case 'clock':
         ;(one?.process ?? store.process).ahead_ms += step.by_ms
+        return
+      case 'upgrade':
+        if (one instanceof SimAdmin) one.process.isNewer = true
     }
   }
 
@@ -278,8 +325,7 @@ export class Simulation {
     world.note('--- the faults end')
     store.process.resume()
     for (const one of [...this.edges, ...this.admins]) {
-      Object.assign(one.link, { lost: 0, doubled: 0, delayed: 0, latency_ms: NORMAL_MS })
-      one.link.release()
+      for (const link of Object.values(one.links)) link.calm()
       one.process.resume()
       one.process.endsAfter = null
       world.after(100, () => {
@@ -288,7 +334,7 @@ export class Simulation {
     }
   }
 
-  call(step: Extract<Step, { kind: 'call' }>): SimCall | null {
+  call(step: CallStep): SimCall | null {
     const { world, oracle } = this
     const edge = this.edges[step.edge]
     if (edge === undefined || !edge.process.isAlive || edge.parts === null) return null
@@ -318,7 +364,16 @@ export class Simulation {
         end()
       })
     }
-    const end = (): void => void world.after(0, () => call.emit('end'), edge.process, call)
+    const end = (): void =>
+      void world.after(
+        0,
+        () => {
+          call.hasEnded = true
+          call.emit('end')
+        },
+        edge.process,
+        call,
+      )
     world.after(
       0.05,
       () => {
@@ -376,11 +431,9 @@ export class Simulation {
     edge.process.run(() => void autoKill(JSON.parse(text), order))
   }
 
-  async #rotate(admin: SimAdmin, is_newer: boolean, key: string | null): Promise<void> {
+  async #rotate(admin: SimAdmin, key: string | null): Promise<void> {
     const place = { key: REDIS_KEYS.integrations(ORG), field: INTEGRATION }
-    const targets = [
-      { what: is_newer ? 'of a newer version' : 'integrations', organization_id: ORG },
-    ] as unknown as readonly ControlTarget[]
+    const targets = [{ what: 'integrations', organization_id: ORG }] as const
     const { oracle } = this
     const { failovers } = oracle
     const version = await admin.change({
@@ -405,13 +458,16 @@ export class Simulation {
       idempotency_key: null,
       decide: async () => {
         const text = (await admin.context?.redis.hget(place.key, place.field)) ?? ''
-        const isWide = !(JSON.parse(text) as Scope).rules[0]?.paths.includes('/**')
+        const isWide = !isWideScope(JSON.parse(text) as Scope)
         return planOf(place, text, JSON.stringify(scopeOf(agent, isWide)), targets, isWide)
       },
     })
     if (failovers !== this.oracle.failovers) return
-    const now = typeof made === 'boolean' ? { value: made, at_ms: this.world.now_ms } : known
-    scopes.set(agentId(agent), { ...now, isChanging: changing(-1) })
+    const isChanging = changing(-1)
+    // Of changes at one time, the store knows which was the last. One without an answer promises nothing.
+    const stored = JSON.parse(this.oracle.stored(place.key, place.field) ?? '') as Scope
+    const value = typeof made !== 'boolean' || isChanging > 0 || isWideScope(stored)
+    scopes.set(agentId(agent), { value, at_ms: this.world.now_ms, isChanging })
   }
 
   async #revoke(admin: SimAdmin, agent: number): Promise<void> {
@@ -459,6 +515,8 @@ export class Simulation {
     })
   }
 }
+
+const isWideScope = ({ rules }: Scope): boolean => rules[0]?.paths.includes('/**') === true
 
 const textOf = (data: object): string => {
   const { error, err } = data as { error?: unknown; err?: unknown }

@@ -463,6 +463,12 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
     const set = store.open(key, isSorted, emptySorted)
     return pairsOf(words).filter(([score, member]) => set.add(member, toInteger(score))).length
   },
+  ZINCRBY: (store, [key = '', by, member = '']) => {
+    const set = store.open(key, isSorted, emptySorted)
+    const score = (set.score(member) ?? 0) + toInteger(by)
+    set.add(member, score)
+    return scoreText(score)
+  },
   ZREM: (store, [key = '', ...members]) => {
     const set = store.read(key, isSorted)
     if (set === undefined) return 0

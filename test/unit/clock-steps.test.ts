@@ -5,6 +5,7 @@ import { makeClockWatch } from '../../admin/edges/make-clock-watch.ts'
 import { findSession, openSession, SESSION_IDLE_MS } from '../../admin/sessions/sessions.ts'
 import { hashKey } from '../../core/api-key.ts'
 import { wrongClocks } from '../../core/control/clock-skews.ts'
+import { followStore, type StoreClock } from '../../core/control/store-clock.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
@@ -126,6 +127,26 @@ test('a host whose clock is wrong raises one alert, which closes when it is righ
   await look()
   assert.deepEqual(await alerts(), [])
 })
+
+nodeTest(
+  'a host takes the time of the store where they differ by a second, and says by how much',
+  async () => {
+    const clockOf = async (ahead_ms: number): Promise<StoreClock> => {
+      const store_ms = Date.now() + ahead_ms
+      const seconds = Math.floor(store_ms / 1000)
+      const time = [String(seconds), String((store_ms - seconds * 1000) * 1000)]
+      const clock = followStore({ time: () => Promise.resolve(time) } as never)
+      await new Promise((resolve) => setImmediate(resolve))
+      return clock
+    }
+    for (const ahead_ms of [HOUR_MS, -HOUR_MS]) {
+      const { ms, offset_ms } = (await clockOf(ahead_ms)).now()
+      assert.ok(Math.abs(offset_ms + ahead_ms) < 60_000, String(offset_ms))
+      assert.ok(Math.abs(ms - Date.now() - ahead_ms) < 60_000)
+    }
+    assert.equal((await clockOf(400)).now().offset_ms, 0)
+  },
+)
 
 nodeTest('the clock of the store is the wrong one where all hosts agree against it', () => {
   const wrong = (skews: Record<string, number>) => [...wrongClocks(new Map(Object.entries(skews)))]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EDGE_MEMBERS, isOlderVersion } from '../../core/store/edge-members.ts'
+import { STORE_FORMAT, STORE_FORMATS } from '../../core/store/stored-record.ts'
 import { version } from '../../core/version.ts'
 
 test('versions are compared by their numbers, and a version in development counts as the one it becomes', () => {
@@ -15,6 +16,15 @@ test('versions are compared by their numbers, and a version in development count
     ['damaged', '0.0.1', true],
   ] as const)
     assert.equal(isOlderVersion(one, than), isOlder, `${one} ${than}`)
+})
+
+test('each format of the store has the version that the store then demands, and this version is one', () => {
+  const versions = STORE_FORMATS.map(({ read_from }) => read_from)
+  assert.equal(STORE_FORMAT, versions.length)
+  for (const [i, read_from] of versions.entries()) {
+    assert.equal(isOlderVersion(version, read_from), false)
+    assert.ok(i === 0 || isOlderVersion(versions[i - 1] ?? '', read_from), read_from)
+  }
 })
 
 test('this version knows all of its members', () => {

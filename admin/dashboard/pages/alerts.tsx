@@ -152,7 +152,7 @@ function AlertGroup({
             cell: (alert) =>
               alert.status === 'open' ? (
                 <div class="buttons">
-                  {button(alert.alert_id)}
+                  {button(alert)}
                   <WithComment alert={alert} onChosen={onChosen} />
                 </div>
               ) : (

@@ -49,9 +49,7 @@ export function NeedsYou({
     ...(stats === null ? [] : edgeItems(stats)),
     ...failing.map(webhookItem),
     ...unusual.found.map(refusalItem),
-    ...(alerts.value?.data ?? []).map((alert) =>
-      alertItem(alert, acknowledge.button(alert.alert_id)),
-    ),
+    ...(alerts.value?.data ?? []).map((alert) => alertItem(alert, acknowledge.button(alert))),
   ].toSorted(
     (a, b) => RANK[a.severity] - RANK[b.severity] || (b.at ?? '').localeCompare(a.at ?? ''),
   )
