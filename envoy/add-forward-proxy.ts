@@ -196,6 +196,11 @@ const TUNNEL_STATE: ConfigPart = extension(
         shared_with_upstream: 'ONCE',
         skip_if_empty: true,
       },
+      // For the choice of the filter chain.
+      {
+        ...filterState('agw.tunnel_host', '%REQ(x-agw-host)%'),
+        shared_with_upstream: 'ONCE',
+      },
       // The inner connection has the addresses of the outer one. Otherwise the peer would be Envoy itself, whose
       // `x-envoy-external-address` is believed.
       ...[
@@ -240,8 +245,8 @@ function insideListener(
     ),
     http_filters: listAt(http, 'http_filters').map((filter) => withAuthority(filter, authority)),
   })
-  const chain = (transport_protocol: string, authority: string, more: ConfigPart): ConfigPart => ({
-    filter_chain_match: { transport_protocol },
+  const chain = (authority: string, more: ConfigPart): ConfigPart => ({
+    name: authority,
     ...more,
     filters: [{ name: 'http', typed_config: inside(authority) }],
   })
@@ -254,19 +259,92 @@ function insideListener(
     listener_filters: [
       extension('caller', 'filters.listener.original_dst.v3.OriginalDst'),
       extension('tls', 'filters.listener.tls_inspector.v3.TlsInspector'),
+      COMPARED_NAME,
     ],
+    filter_chain_matcher: WHICH_CHAIN,
     filter_chains: [
-      chain('tls', HOPS.https, {
+      chain(HOPS.https, {
         transport_socket_connect_timeout: SILENT_LIMIT,
         transport_socket: SERVER_TLS,
       }),
       // Some clients open a tunnel for `http://` too.
-      chain('raw_buffer', HOPS.http, {}),
+      chain(HOPS.http, {}),
+      OTHER_NAME,
     ],
   }
 }
 
-/** A certificate for each server name that a client asks for; ext-proc issues them. A resumed session would skip the question. */
+/** Whether the server name of TLS is the host of the tunnel. CEL reads filter state as bytes, so both are in it. */
+const COMPARED_NAME: ConfigPart = extension(
+  'compared-name',
+  'filters.listener.set_filter_state.v3.Config',
+  {
+    on_accept: [
+      filterState('agw.server_name', '%REQUESTED_SERVER_NAME%'),
+      filterState(
+        'agw.is_tunnel_host',
+        "%CEL(filter_state['agw.server_name'] == filter_state['agw.tunnel_host'])%",
+      ),
+    ],
+  },
+)
+
+function filterState(object_key: string, inline_string: string): ConfigPart {
+  return {
+    object_key,
+    factory_key: 'envoy.string',
+    format_string: { text_format_source: { inline_string } },
+  }
+}
+
+/** Certificates are issued only for the host of a tunnel: to be asked for one costs memory in Envoy and time in ext-proc. */
+const WHICH_CHAIN: ConfigPart = {
+  matcher_list: {
+    matchers: [
+      chosenBy(
+        extension('transport', 'matching.common_inputs.network.v3.TransportProtocolInput'),
+        'raw_buffer',
+        HOPS.http,
+      ),
+      chosenBy(
+        extension('name', 'matching.common_inputs.network.v3.FilterStateInput', {
+          key: 'agw.is_tunnel_host',
+        }),
+        'true',
+        HOPS.https,
+      ),
+    ],
+  },
+  on_no_match: { action: chainNamed('other-name') },
+}
+
+function chosenBy(input: ConfigPart, exact: string, chain: string): ConfigPart {
+  return {
+    predicate: { single_predicate: { input, value_match: { exact } } },
+    on_match: { action: chainNamed(chain) },
+  }
+}
+
+function chainNamed(value: string): ConfigPart {
+  return {
+    name: value,
+    typed_config: { '@type': 'type.googleapis.com/google.protobuf.StringValue', value },
+  }
+}
+
+/** A record of TLS with the fatal alert `unrecognized_name` (RFC 6066, 3). */
+const UNRECOGNIZED_NAME = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x70])
+
+const OTHER_NAME: ConfigPart = {
+  name: 'other-name',
+  filters: [
+    extension('unrecognized-name', 'filters.network.direct_response.v3.Config', {
+      response: { inline_bytes: UNRECOGNIZED_NAME.toString('base64') },
+    }),
+  ],
+}
+
+/** A certificate for the host of each tunnel; ext-proc issues them. A resumed session would skip the question. */
 const SERVER_TLS: ConfigPart = extension(
   'envoy.transport_sockets.tls',
   'transport_sockets.tls.v3.DownstreamTlsContext',
@@ -293,7 +371,7 @@ const SERVER_TLS: ConfigPart = extension(
           certificate_mapper: extension(
             'sni',
             'transport_sockets.tls.cert_mappers.sni.v3.SNI',
-            // No host has this name, so a client that names none gets no certificate.
+            // A client that names none does not get here.
             { default_value: '-' },
           ),
         },

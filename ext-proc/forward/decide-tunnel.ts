@@ -175,6 +175,7 @@ function tunnelHeaders(
       { name: 'x-agw-up', value: 'tunnel' },
       pass,
       { name: 'x-agw-tunnel', value: seal.write(tunnelFacts(caller, authority)) },
+      { name: 'x-agw-host', value: authority.host },
     ]
   const is_proxied = blind.kind === 'proxied'
   return [

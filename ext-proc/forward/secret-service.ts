@@ -41,8 +41,8 @@ const RENEW_MS = 5 * 86_400_000
 const TAKEN_MAX_MS = 1_000
 
 /**
- * Delta SDS: the certificates that Envoy presents inside tunnels, one for each name that a client asks for. Envoy 1.40 keeps a
- * name for ever once it has a certificate, so this end bounds them: beyond the limit the oldest name is withdrawn, and Envoy asks
+ * Delta SDS: the certificates that Envoy presents inside tunnels, one for each host that a tunnel is opened to. Envoy 1.40 keeps
+ * a name for ever once it has a certificate, so this end bounds them: beyond the limit the oldest name is withdrawn, and Envoy asks
  * again when it is needed.
  */
 export class SecretService {

@@ -173,9 +173,10 @@ test('handshakes that are torn down while their certificate pends do no harm, ki
   const opened = await Promise.all(
     agents.flatMap(({ agent_id, api_key: key }) =>
       [0, 1, 2].map(async (n) => {
-        const { status, socket } = await client.tunnel(host, { key })
+        const servername = `pending-${n}.${agent_id.replaceAll('_', '-').toLowerCase()}.test`
+        const { status, socket } = await client.tunnel(`${servername}:443`, { key })
         assert.equal(status, 200)
-        return { agent_id, n, socket }
+        return { agent_id, n, socket, servername }
       }),
     ),
   )
@@ -184,11 +185,8 @@ test('handshakes that are torn down while their certificate pends do no harm, ki
   process.kill(pid, 'SIGSTOP')
   const kills: Promise<unknown>[] = []
   try {
-    for (const { agent_id, n, socket } of opened)
-      connectTls({
-        socket,
-        servername: `pending-${n}.${agent_id.replaceAll('_', '-').toLowerCase()}.test`,
-      }).on('error', () => undefined)
+    for (const { socket, servername } of opened)
+      connectTls({ socket, servername }).on('error', () => undefined)
     await until('Envoy waits for all certificates', async () => {
       return (await envoyCount('cert_requested')) >= asked + opened.length
     })

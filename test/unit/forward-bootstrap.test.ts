@@ -50,6 +50,7 @@ test('what makes the forward proxy safe is in its configuration', () => {
     [
       // A plain string is no part of the key of Envoy's pool: a caller could get the connection of another.
       ['agw.tunnel', 'envoy.hashable_string'],
+      ['agw.tunnel_host', 'envoy.string'],
       ['envoy.filters.listener.original_dst.remote_ip', undefined],
       ['envoy.filters.listener.original_dst.local_ip', undefined],
     ],
