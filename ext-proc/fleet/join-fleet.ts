@@ -170,7 +170,7 @@ function openBoard(
   parts: Omit<Parameters<typeof makeRestorer>[0], 'now'>,
   clock: StoreClock,
 ): RestrictionBoard {
-  const restoring = { ...parts, now: () => new Date() }
+  const restoring = { ...parts, now: () => new Date(clock.now().ms) }
   const board: RestrictionBoard = new RestrictionBoard({
     kill: makeRestorer(restoring),
     lock: makeLockRestorer({
