@@ -68,8 +68,7 @@ export class KeptAnswers {
     if (now().getTime() - Number(written_at) < settings.killLease_ms) {
       const edges = [...(await liveEdges(redis, settings.killLease_ms)).keys()]
       const committed = { epoch: Number(epoch), edges }
-      // The answer is kept with the epoch, so this store has not forgotten it.
-      await waitForEdges(this.#context, committed, nowMs(), Number.NEGATIVE_INFINITY)
+      await waitForEdges(this.#context, committed, nowMs())
     }
     const { status, body } = JSON.parse(opened.reveal()) as { status: number; body: unknown }
     return { kind: 'answer', status, body, headers: { 'idempotent-replayed': 'true' } }

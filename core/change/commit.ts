@@ -19,7 +19,8 @@ export const EPOCH = '@epoch'
  * The index in KEYS, counted from 1, of the first key that guards and writes refer to. Their places count from this key, the
  * first being 1; the place of an event is its index in KEYS.
  */
-const FIRST_PLACE = 3
+const CHANGE_KEYS = [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock] as const
+const FIRST_PLACE = CHANGE_KEYS.length + 1
 
 export interface Change {
   readonly guards: readonly Guard[]
@@ -92,7 +93,7 @@ export async function commit(
   const answer = (await runScript(
     redis,
     room === 'ordinary' ? 'commit' : 'commit-when-full',
-    [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, ...places.keys(), ...outbox],
+    [...CHANGE_KEYS, ...places.keys(), ...outbox],
     [JSON.stringify(plan)],
   )) as [1, number, string[], string] | [0, number]
   return answer[0] === 1

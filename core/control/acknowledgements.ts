@@ -43,17 +43,12 @@ export class Acknowledgements {
     for (const waiter of this.#waiters) note(waiter, acknowledgement, heard_ms)
   }
 
-  /**
-   * Waits until every edge has acknowledged the epoch and has ended its calls, at most `limit_ms` from `started_ms`, a time of the same
-   * clock. Acknowledgements from before `since_ms` are of another message: a store that forgets, as after a failover, gives the numbers
-   * of lost messages again.
-   */
+  /** Waits until every edge has acknowledged the epoch and has ended its calls, at most `limit_ms` from `started_ms`, a time of the same clock. */
   async wait(
     epoch: number,
     edges: readonly string[],
     started_ms: number,
     limit_ms: number,
-    since_ms = started_ms,
   ): Promise<Heard> {
     const missing = new Set(edges)
     const heard = new Map<string, Acknowledgement & { readonly after_ms: number }>()
@@ -74,7 +69,7 @@ export class Acknowledgements {
       }
       this.#waiters.add(waiter)
       for (const { acknowledgement, heard_ms } of this.#recent)
-        if (heard_ms >= since_ms) note(waiter, acknowledgement, heard_ms)
+        note(waiter, acknowledgement, heard_ms)
     })
     if (missing.size > 0) await this.#readStored(epoch, missing, heard, started_ms)
     return { acknowledged: heard, silent: [...missing].filter((edge) => !heard.has(edge)) }

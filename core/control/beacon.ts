@@ -11,7 +11,7 @@ export function startBeacon(redis: RedisClient, processName: string, lease_ms: n
     runScript(
       redis,
       'beacon',
-      [REDIS_KEYS.beaconLeader, REDIS_KEYS.epoch],
+      [REDIS_KEYS.beaconLeader, REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock],
       [processName, beaconLeaderTtl(lease_ms), CHANNELS.control],
     ).catch(() => undefined)
   }, beaconInterval(lease_ms))

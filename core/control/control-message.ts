@@ -1,8 +1,8 @@
 import type { Lock } from '../model.ts'
 
 /**
- * Messages between admin and edges over Redis pub/sub. Every message has the next number, the epoch. An edge that detects a gap
- * clears its caches and reads the store again.
+ * Messages between admin and edges over Redis pub/sub. Every message has a number, the epoch, and that of the message before it. No
+ * two messages have the same one, also if the store loses some. An edge that detects a gap clears its caches and reads the store again.
  */
 export type ControlTarget =
   | { readonly what: 'integrations'; readonly organization_id: string }
@@ -48,6 +48,8 @@ export type ControlMessage =
   | {
       readonly kind: 'control'
       readonly epoch: number
+      /** Of the message before it. */
+      readonly after: number
       /** Those that this version knows. */
       readonly targets: readonly ControlTarget[]
       /** Whether they are all there is to do. */
@@ -148,13 +150,15 @@ export function parseControlMessage(text: string): ControlMessage | null {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return null
-    const { kind, epoch, targets, sender, version = 1 } = value as Record<string, unknown>
+    const { kind, epoch, after, targets, sender, version = 1 } = value as Record<string, unknown>
     if (typeof epoch !== 'number') return null
     if (kind === 'beacon' && typeof sender === 'string') return { kind, epoch, sender }
     if (kind === 'control' && Array.isArray(targets)) {
       const known = targets.filter(isKnown)
       const is_understood = version === CONTROL_VERSION && known.length === targets.length
-      return { kind, epoch, targets: known, is_understood }
+      // Processes of version 0.2 count.
+      const before = typeof after === 'number' ? after : epoch - 1
+      return { kind, epoch, after: before, targets: known, is_understood }
     }
     return null
   } catch {

@@ -130,7 +130,13 @@ export async function publishKill(
   const answer = (await sendScript(
     redis,
     'kill',
-    [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, REDIS_KEYS.kills, REDIS_KEYS.adminTokenHashes],
+    [
+      REDIS_KEYS.epoch,
+      REDIS_KEYS.edgeBeats,
+      REDIS_KEYS.beatClock,
+      REDIS_KEYS.kills,
+      REDIS_KEYS.adminTokenHashes,
+    ],
     [JSON.stringify(plan)],
   )) as [1, number, string[], string, number, string] | [0 | -1]
   if (answer[0] !== 1) return answer[0] === 0 ? 'not_signed_in' : null

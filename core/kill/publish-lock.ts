@@ -131,6 +131,7 @@ export async function publishLock(
     [
       REDIS_KEYS.epoch,
       REDIS_KEYS.edgeBeats,
+      REDIS_KEYS.beatClock,
       REDIS_KEYS.lockings,
       REDIS_KEYS.adminTokenHashes,
       REDIS_KEYS.lockPlaces,

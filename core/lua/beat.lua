@@ -1,26 +1,23 @@
 #!lua flags=allow-oom
 -- Purpose: records the heartbeat of an edge, and removes edges that have been silent for a long time.
 -- Guarantee: kills wait for an edge from its first heartbeat on, which it sends before it serves.
--- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] epoch
+-- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] epoch
 -- ARGV[1] id of the process · ARGV[2] EdgeRecord as JSON, or empty to deregister · ARGV[3] ms of silence after which an edge is
 --   removed
 -- Returns: {the epoch, the time of the store in ms} as texts
-local now = redis.call('TIME')
-local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+-- @include edge-beats
+local now_ms = lookAtBeats(KEYS[2], KEYS[3])
 if ARGV[2] == '' then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])
 else
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], now_ms, ARGV[1])
-  -- A beat that is to come: the clock has stepped back. Otherwise a dead edge would count as live for as long as the step.
-  for _, edge in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. now_ms, '+inf')) do
-    redis.call('ZADD', KEYS[2], now_ms, edge)
-  end
   local silent = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now_ms - ARGV[3])
   for _, edge in ipairs(silent) do
     redis.call('HDEL', KEYS[1], edge)
     redis.call('ZREM', KEYS[2], edge)
   end
 end
-return {redis.call('GET', KEYS[3]) or '0', string.format('%.3f', now[1] * 1000 + now[2] / 1000)}
+local now = redis.call('TIME')
+return {redis.call('GET', KEYS[4]) or '0', string.format('%.3f', now[1] * 1000 + now[2] / 1000)}

@@ -1,6 +1,6 @@
 -- Purpose: one admin change, all or nothing: checks guards, applies writes, numbers and publishes the control message.
 -- Guarantee: nothing is written unless every guard holds; a reader of the new epoch also reads the new state.
--- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3..] the keys that guards and writes name by their place, the first being 1
+-- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4..] the keys that guards and writes name by their place, the first being 1
 -- ARGV[1] JSON {guards, writes, events, targets, channel, lease_ms}
 --   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS | HLEN | ZCARD
 --   write: [command, place, ...arguments]; "@epoch" as an argument stands for the new epoch
@@ -8,6 +8,7 @@
 --   event: [index in KEYS (not a place as above) of the first of its five outbox keys, organization_id, tag of the event, activity entry as JSON]
 -- Returns: {1, epoch, edges whose lease may still run, stream id of the last entry that was logged or ''} or {0, number of the guard that failed, counted from 1}
 -- @include enqueue-event
+-- @include edge-beats
 -- @include publish-change
 -- @include apply-change
 return applyChange()

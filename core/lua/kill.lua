@@ -3,10 +3,11 @@
 --   pending event, and the message to the edges.
 -- Guarantee: all or nothing. An agent that is killed already keeps the time and the reason of the first kill, and its kill is
 --   published again. It also runs in a store that is over its memory limit.
--- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] kills · KEYS[4] hashes of admin tokens
+-- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] kills · KEYS[5] hashes of admin tokens
 -- ARGV[1] JSON (KillPlan in core/kill/publish-kill.ts)
 -- Returns: {1, epoch, edges whose lease may still run, record as JSON, number of revoked keys, token_id or ''}, or {0} if nobody
 --   with a role for it requests it, or {-1} if the agent does not exist
+-- @include edge-beats
 -- @include publish-change
 local plan = cjson.decode(ARGV[1])
 local clock = redis.call('TIME')
@@ -79,10 +80,10 @@ holes.event = isFirst and filled(plan.event) or 'null'
 holes.receipt = filled(plan.receipt)
 local record = filled(plan.record)
 
-local epoch, epoch_text = nextEpoch()
+local epoch, epoch_text, before_text = nextEpoch()
 redis.call('XADD', keyOf('activity', organization), 'MAXLEN', '~', plan.activity_max, '*', 'e', filled(plan.audit))
-redis.call('HSET', KEYS[3], epoch_text, record)
+redis.call('HSET', KEYS[4], epoch_text, record)
 redis.call('HSET', keyOf('receipts', organization), plan.kill_id, holes.receipt)
 redis.call('ZADD', keyOf('receipt_index', organization), epoch_text, plan.kill_id)
-local edges = publishChange(epoch_text, '[' .. table.concat(targets, ',') .. ']', plan.channel, plan.lease_ms)
+local edges = publishChange(epoch_text, before_text, '[' .. table.concat(targets, ',') .. ']', plan.channel, plan.lease_ms)
 return {1, epoch, edges, record, revoked, isText(by.token_id) and by.token_id or ''}

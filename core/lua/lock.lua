@@ -2,11 +2,12 @@
 -- Purpose: a lock in one script: who creates it, whether that may be done and what it names exists, the lock, the audit entry, the
 --   receipt, the record of the pending event, and the message to the edges.
 -- Guarantee: all or nothing. It also runs in a store that is over its memory limit.
--- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] locks in progress · KEYS[4] hashes of admin tokens · KEYS[5] places of locks
--- KEYS[6] organizations · KEYS[7] requirements of the store
+-- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] locks in progress · KEYS[5] hashes of admin tokens
+-- KEYS[6] places of locks · KEYS[7] organizations · KEYS[8] requirements of the store
 -- ARGV[1] JSON (LockPlan in core/kill/publish-lock.ts)
 -- Returns: {1, epoch, edges whose lease may still run, record as JSON, token_id or ''}, or {0} if nobody with a role for it requests
 --   it, {-1} if what it names does not exist, {-2} if there are too many locks, {-3} if the caller may not do that
+-- @include edge-beats
 -- @include publish-change
 local plan = cjson.decode(ARGV[1])
 local clock = redis.call('TIME')
@@ -26,7 +27,7 @@ if kind == 'everything' then
   organization = '*'
 elseif kind == 'organization_id' then
   if id ~= own and not isOperating then return {-1} end
-  if redis.call('HEXISTS', KEYS[6], id) == 0 then return {-1} end
+  if redis.call('HEXISTS', KEYS[7], id) == 0 then return {-1} end
   organization = id
 elseif kind ~= 'agent_selector' then
   if redis.call('HEXISTS', keyOf(kind, own), id) == 0 then return {-1} end
@@ -40,12 +41,12 @@ if redis.call('HLEN', locks) >= plan.locks_max then
     if isText(lock.expires_at) and lock.expires_at < plan.now then
       redis.call('HDEL', locks, lock.lock_id)
       redis.call('HDEL', receipts, lock.lock_id)
-      redis.call('HDEL', KEYS[5], lock.lock_id)
+      redis.call('HDEL', KEYS[6], lock.lock_id)
     end
   end
   if redis.call('HLEN', locks) >= plan.locks_max then return {-2} end
 end
-if redis.call('HLEN', KEYS[5]) >= plan.total_max then return {-2} end
+if redis.call('HLEN', KEYS[6]) >= plan.total_max then return {-2} end
 
 -- What only the store knows stands in the prepared texts as a hole with a name.
 local logged_in = organization == '*' and own or organization
@@ -62,14 +63,14 @@ local function filled(prepared) return (string.gsub(prepared, '"' .. plan.mark .
 holes.lock = filled(plan.lock)
 local record = filled(plan.record)
 
-local epoch, epoch_text = nextEpoch()
+local epoch, epoch_text, before_text = nextEpoch()
 redis.call('HSET', locks, plan.lock_id, holes.lock)
-redis.call('HSET', KEYS[5], plan.lock_id, organization)
+redis.call('HSET', KEYS[6], plan.lock_id, organization)
 redis.call('HSET', receipts, plan.lock_id, plan.receipt)
-redis.call('HSET', KEYS[3], epoch_text, record)
+redis.call('HSET', KEYS[4], epoch_text, record)
 -- No version that knows of this demand is older than the one that locks need.
-redis.call('HSETNX', KEYS[7], 'minimum_version', plan.minimum_version)
+redis.call('HSETNX', KEYS[8], 'minimum_version', plan.minimum_version)
 redis.call('XADD', keyOf('activity', own), 'MAXLEN', '~', plan.activity_max, '*', 'e', filled(plan.audit))
 local target = '[{"what":"lock","organization_id":' .. holes.organization_id .. ',"lock":' .. holes.lock .. '}]'
-local edges = publishChange(epoch_text, target, plan.channel, plan.lease_ms)
+local edges = publishChange(epoch_text, before_text, target, plan.channel, plan.lease_ms)
 return {1, epoch, edges, record, isText(by.token_id) and by.token_id or ''}

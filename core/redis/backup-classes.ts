@@ -97,6 +97,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   beaconLeader: 'live',
   edges: 'live',
   edgeBeats: 'live',
+  beatClock: 'live',
   kills: 'copied',
   killReceipts: 'copied',
   killReceiptIndex: 'copied',

@@ -551,7 +551,14 @@ export const REDIS_KEY_ROWS = {
     kind: 'edge-beats',
     of: [],
     type: 'sorted set',
-    holds: 'process id by the Redis time of its last heartbeat, in ms',
+    holds:
+      'process id by the Redis time of its last heartbeat, in ms; moved with the clock where that steps',
+  },
+  beatClock: {
+    kind: 'beat-clock',
+    of: [],
+    type: 'string',
+    holds: '`<ms> <run id of the store>` when the heartbeats were last looked at',
   },
   kills: {
     kind: 'kills',

@@ -157,8 +157,7 @@ export class EdgeLink {
         this.#parts.lease.prove('beacon', heard_ms)
       return
     }
-    const isNext =
-      message.is_understood && this.#epoch !== null && message.epoch === this.#epoch + 1
+    const isNext = message.is_understood && message.after === this.#epoch
     const applied = this.#apply(message.targets)
     const ready = isNext ? Promise.resolve(true) : this.#catchUp(message.epoch, heard_ms)
     if (isNext) this.#epoch = message.epoch
@@ -336,7 +335,7 @@ export class EdgeLink {
     const [epoch, store_ms] = (await runScript(
       commands,
       'beat',
-      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
+      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock, REDIS_KEYS.epoch],
       [processOf(edge), record, lease_ms * FORGET_AFTER_LEASES],
     )) as [string, string]
     clock.learn({ store_ms: Number(store_ms), sent_ms, heard_ms: nowMs() })

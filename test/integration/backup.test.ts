@@ -503,6 +503,25 @@ describe('what was done after a backup', () => {
     await stack.ready()
   })
 
+  test('an older one after a newer one: a kill made since is in force', async () => {
+    const { operator } = stack
+    await backup('newer', false)
+    const { agent_id } = alive.agent
+    await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'after the newer one' })
+    for (const name of ['newer', 'changes']) {
+      const { code, text: said } = await restore(name, true)
+      assert.equal(code, 0, said)
+      for (const access of [killed, alive])
+        assert.deepEqual(await answered(access), { status: 403, reason: 'agent_killed' }, said)
+    }
+    await acknowledge({ agent_ids: null })
+    for (const access of [killed, alive])
+      assert.deepEqual(await answered(access), { status: 403, reason: 'agent_killed' })
+    await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'ok' })
+    await acknowledgeLost()
+    await stack.ready()
+  })
+
   test('into the empty store of another deployment: every agent is held there', async () => {
     const valkey = await startValkey()
     const other = { ...here, AGW_DATA_DIR: tempFolder('other-machine'), REDIS_URL: valkey.url }

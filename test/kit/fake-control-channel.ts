@@ -90,7 +90,7 @@ export class FakeControlChannel {
   readonly commands = {
     evalsha: async (_sha: string, _keys: number, ...rest: unknown[]): Promise<string[]> => {
       if (!this.isStoreUp) throw new Error('Connection is closed.')
-      const record = String(rest[4])
+      const record = String(rest[5])
       this.beats.push(record === '' ? 'signed off' : (JSON.parse(record) as EdgeRecord))
       return [String(this.epoch), String(this.now_ms)]
     },

@@ -40,7 +40,12 @@ export async function startTestEdge(
     draining: false,
     ...more,
   }
-  const keys = [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch] as const
+  const keys = [
+    REDIS_KEYS.edges,
+    REDIS_KEYS.edgeBeats,
+    REDIS_KEYS.beatClock,
+    REDIS_KEYS.epoch,
+  ] as const
   const say = async (text: string): Promise<void> => {
     await runScript(redis, 'beat', keys, [processOf(record), text, 60_000])
   }

@@ -190,8 +190,8 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'a gap in the epochs is not noticed',
     file: 'ext-proc/fleet/edge-link.ts',
-    find: 'message.epoch === this.#epoch + 1',
-    replace: 'message.epoch >= this.#epoch + 1',
+    find: 'message.after === this.#epoch',
+    replace: 'this.#epoch !== null',
   },
   {
     area: 'kill',

@@ -6,8 +6,9 @@ import type { Simulation } from './simulate.ts'
 import { Violation } from './world.ts'
 
 /** Longer than an event waits for completion, and its attempts after that. */
-const COMPLETED_STEPS = 16
-const COMPLETED_STEP_MS = 500
+const COMPLETED_MAX_MS = 8_000
+/** How often it is looked whether something has come about. */
+const LOOK_MS = 60
 
 /** A host's clock may differ by a second without a correction; an entry may have waited for the store. */
 const EARLY_MAX_MS = 1_200
@@ -36,7 +37,7 @@ async function lastCalls(simulation: Simulation): Promise<void> {
       return call
     }),
   )
-  await world.run(world.now_ms + LAST_CALLS_MS)
+  await until(simulation, LAST_CALLS_MS, () => calls.every(({ isOpen }) => !isOpen))
   for (const call of calls) {
     const agent_id = agentId(call.step.agent)
     const { status, since_ms } = oracle.truth(agent_id)
@@ -53,9 +54,13 @@ async function lastCalls(simulation: Simulation): Promise<void> {
 
 /** A kill that no edge has acknowledged is completed after a while, and its event delivered after that. */
 async function untilCompleted(simulation: Simulation): Promise<void> {
-  const { world } = simulation
-  for (let step = 0; step < COMPLETED_STEPS && !isSettled(simulation); step++)
-    await world.run(world.now_ms + COMPLETED_STEP_MS)
+  await until(simulation, COMPLETED_MAX_MS, () => isSettled(simulation))
+}
+
+/** For so long at most. */
+async function until({ world }: Simulation, max_ms: number, isSo: () => boolean): Promise<void> {
+  const end_ms = world.now_ms + max_ms
+  while (!isSo() && world.now_ms < end_ms) await world.run(world.now_ms + LOOK_MS)
 }
 
 /** Nothing that is stored waits. */

@@ -4,6 +4,7 @@ import { type Reply, Status } from './store-model.ts'
 
 /** As text of bytes, one character each. */
 const encode = (value: unknown): string => {
+  if (typeof value === 'number') return String(value)
   if (Buffer.isBuffer(value)) return value.toString('latin1')
   const text = String(value)
   return /[\u0080-\uffff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
@@ -53,7 +54,8 @@ export abstract class CommandClient extends EventEmitter {
   }
 
   async ask(name: string, args: readonly unknown[], isBytes: boolean): Promise<unknown> {
-    const value = toValue(await this.send(name, flat(args).map(encode)), isBytes)
+    const words = args.every((arg) => typeof arg !== 'object') ? args : flat(args)
+    const value = toValue(await this.send(name, words.map(encode)), isBytes)
     return name === 'HGETALL' ? toRecord(value) : value
   }
 }

@@ -16,7 +16,7 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     keep: [0, 1, 2, 6],
   },
   {
-    found: 'acknowledgements of a lost message count for the next one of its number',
+    found: 'a change gets the number of one that the store has lost',
     seed: 121,
     keep: [3, 4, 5, 8, 9, 11, 12],
   },

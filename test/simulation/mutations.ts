@@ -13,20 +13,22 @@ export interface Mutation extends Edit {
 
 const LINK = 'ext-proc/fleet/edge-link.ts'
 const LEDGER = 'ext-proc/kill/state-ledger.ts'
+const BEATS = 'core/lua/include/edge-beats.lua'
+const PUBLISH = 'core/lua/include/publish-change.lua'
 const LEASE = 'ext-proc/fleet/liveness-lease.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a gap in the epochs is not noticed',
     file: LINK,
-    find: 'message.is_understood && this.#epoch !== null && message.epoch === this.#epoch + 1',
+    find: 'message.is_understood && message.after === this.#epoch',
     replace: 'message.is_understood && this.#epoch !== null',
   },
   {
     name: 'a message of a newer version counts as understood',
     file: LINK,
-    find: 'message.is_understood && this.#epoch',
-    replace: 'this.#epoch',
+    find: 'message.is_understood && message.after',
+    replace: 'message.after',
   },
   {
     name: 'a beacon renews the lease whatever its epoch',
@@ -41,10 +43,22 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
   },
   {
-    name: 'acknowledgements of a lost message count for the next one of its number',
-    file: 'core/control/acknowledgements.ts',
-    find: 'if (heard_ms >= since_ms) note(',
-    replace: 'note(',
+    name: 'a change gets the number of one that the store has lost',
+    file: PUBLISH,
+    find: 'local epoch = now[1] * 1000000 + now[2]',
+    replace: 'local epoch = before + 1',
+  },
+  {
+    name: 'a step of the clock makes heartbeats older',
+    file: BEATS,
+    find: 'passed_ms < 0 and passed_ms or passed_ms - LOOK_MS, found',
+    replace: '0, found',
+  },
+  {
+    name: 'heartbeats that a failover has lost end leases early',
+    file: BEATS,
+    find: 'if run ~= found then return now_ms, now_ms, found end',
+    replace: '',
   },
   {
     name: 'a change invalidates nothing',
@@ -187,8 +201,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a change publishes nothing and takes no epoch',
     file: 'core/lua/include/publish-change.lua',
-    find: "local epoch = redis.call('INCR', KEYS[1])",
-    replace: "local epoch = tonumber(redis.call('GET', KEYS[1]))",
+    find: "redis.call('SET', KEYS[1], text)",
+    replace: 'epoch, text = before, string.format("%.0f", before)',
   },
   {
     name: 'a kill is finished though another process has changed its record',

@@ -52,6 +52,8 @@ export class Oracle {
   readonly asked = new Set<string>()
   /** By edge process: the newest kill of an agent that it has acknowledged. */
   readonly #acknowledged = new Map<string, { revision: number; at_ms: number }>()
+  /** Of all changes, also those that the store has lost: an acknowledgement may be late. */
+  readonly #epochs = new Set<number>()
   /** By epoch: which kill a message is about. */
   readonly #killOf = new Map<number, { readonly agent_id: string; readonly revision: number }>()
   /** Kills that were written and not lost: agent and revision, with what must follow. */
@@ -131,6 +133,9 @@ export class Oracle {
     if (channel === CHANNELS.acknowledgements) return
     const message = JSON.parse(text) as ControlMessage
     if (message.kind !== 'control') return
+    if (this.#epochs.has(message.epoch))
+      this.#world.fail(new Violation('change: two have one number', String(message.epoch)))
+    this.#epochs.add(message.epoch)
     for (const target of message.targets)
       if (target.what === 'kill') {
         const kill = { agent_id: target.agent_id, revision: target.revision }
@@ -172,7 +177,7 @@ export class Oracle {
     return () => {
       this.failovers++
       this.#failedOver_ms = this.#world.now_ms
-      // Their numbers are given again.
+      // Those that are lost promise nothing.
       this.#killOf.clear()
       this.look(true)
       // A change that is not answered yet promises nothing.

@@ -24,6 +24,8 @@ const { values } = parseArgs({
 const DEFAULT_SEEDS = 300
 /** What a violation says is as long as it needs; its line is not. */
 const MESSAGE_MAX = 300
+// Errors of the store are part of what is simulated, and are many.
+Error.stackTraceLimit = 0
 const sum = { seeds: 0, simulated_ms: 0, events: 0, faults: 0 }
 const counts: Record<string, number> = {}
 const cpuSeconds = (): number => {

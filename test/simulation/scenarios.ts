@@ -21,6 +21,8 @@ export const SOME_ROLES: readonly (readonly Role[])[] = [
   ['urgent'],
 ]
 
+const BOTH = ['up', 'down'] as const
+
 /** Draws the parts of one scenario. Times begin at 0. */
 class Scenario {
   readonly random: Random
@@ -73,7 +75,7 @@ class Scenario {
   }
 }
 
-export const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
+const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
   function whileAnEdgeIsCutOff(one) {
     const { random, edge: process, lease_ms } = one
     const ways = random.pick([['up'], ['down'], ['up', 'down']] as const)
@@ -200,8 +202,43 @@ export const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
   },
 ]
 
+/** The store takes a heartbeat for older than it is, or has lost it, while its edge is cut off and serves until its lease is over. */
+const CLOCK_SCENARIOS: typeof SCENARIOS = [
+  function withAStepOfTheStore(one) {
+    const { random, edge: process, lease_ms } = one
+    const step_ms = one.ms(60, 0.6 * lease_ms)
+    const by_ms = random.pick([0.7 * lease_ms, 1.5 * lease_ms, 3_600_000, -3_600_000])
+    return [
+      one.calls(0, 40, 2.5 * lease_ms),
+      one.calls(50, 1.2 * lease_ms, 5, lease_ms / 50),
+      { at_ms: 45, kind: 'cut off', process, ways: BOTH, roles: ROLES, lasts_ms: 2 * lease_ms },
+      { at_ms: step_ms, kind: 'clock', process: -1, by_ms },
+      one.kill(step_ms + one.ms(0, 300)),
+      one.change(step_ms + one.ms(0, 300)),
+    ]
+  },
+  function withLostHeartbeats(one) {
+    const { random, edge: process, lease_ms } = one
+    // Its last heartbeat that is kept is as old as this.
+    const before_ms = random.pick([0, 0.6]) * lease_ms
+    const lost_ms = one.ms(0.3, 0.9) * lease_ms
+    const down_ms = one.ms(10, 200)
+    const cut_ms = before_ms + lost_ms - 5
+    const cut = { kind: 'cut off', process, ways: BOTH, roles: ROLES } as const
+    return [
+      { ...cut, at_ms: 0, lasts_ms: before_ms + 20 },
+      one.calls(before_ms + 100, lost_ms, 10, lost_ms / 30),
+      { at_ms: before_ms, kind: 'failover', lost_ms, down_ms, has_replica: random.chance(0.3) },
+      { ...cut, at_ms: cut_ms, lasts_ms: 1.5 * lease_ms },
+      one.calls(cut_ms, 1.2 * lease_ms, 5, lease_ms / 50),
+      one.kill(cut_ms + down_ms + one.ms(150, Math.max(200, lease_ms - 300))),
+      one.change(cut_ms + down_ms + one.ms(150, Math.max(200, lease_ms - 300))),
+    ]
+  },
+]
+
 /** Steps of one scenario that follow each other from `from_ms`. */
-export function drawScenario(size: Size, from_ms: number): readonly Step[] {
-  const steps = size.random.pick(SCENARIOS)(new Scenario(size))
+export function drawScenario(size: Size, from_ms: number, isOfClock: boolean): readonly Step[] {
+  const steps = size.random.pick(isOfClock ? CLOCK_SCENARIOS : SCENARIOS)(new Scenario(size))
   return steps.map((step) => ({ ...step, at_ms: from_ms + step.at_ms }))
 }

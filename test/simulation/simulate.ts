@@ -40,7 +40,7 @@ export interface Outcome {
 
 /** After the faults, at most: kills are completed, deliveries made, leases regained. */
 const REST_MS = 2_300
-const REST_STEP_MS = 300
+const REST_STEP_MS = 60
 /** At least, for connections to be lost and made again. */
 const REGAIN_MS = 850
 /** Calls of one client may be this much earlier or later. */

@@ -64,6 +64,7 @@ export class StoreModel {
   readonly #library = libraryFor((...args) => this.#callFromScript(args))
   /** Runs of scripts so far. */
   runs = 0
+  restarts = 0
   readonly replicas = { connected: 0, acknowledged: 0 }
 
   constructor(nowUs: () => number, publish: (channel: string, text: string) => number) {
@@ -92,6 +93,7 @@ export class StoreModel {
   replace(content: StoreContent): void {
     this.#content = new Map([...content].map(([key, entry]) => [key, copyOf(entry)]))
     this.#scripts.clear()
+    this.restarts++
   }
 
   #callFromScript(args: readonly unknown[]): readonly unknown[] {
@@ -337,14 +339,21 @@ function rowsBetween(
   const first: Place = lower === '-' ? [0, 0] : placeOf(lower, 0)
   const last: Place =
     upper === '+' ? [Infinity, Infinity] : placeOf(upper, Number.POSITIVE_INFINITY)
-  return found.stream.rows.filter(([id]) => {
-    const place = placeOf(id, 0)
-    const [below, above] = [comparePlaces(place, first), comparePlaces(place, last)]
-    return (
-      (from.startsWith('(') ? below > 0 : below >= 0) &&
-      (to.startsWith('(') ? above < 0 : above <= 0)
-    )
-  })
+  const { rows } = found.stream
+  const begin = firstAfter(rows, first, from.startsWith('('))
+  return rows.slice(begin, Math.max(begin, firstAfter(rows, last, !to.startsWith('('))))
+}
+
+/** The number of the first row at a place or after it. */
+function firstAfter(rows: Stream['rows'], place: Place, isPassed: boolean): number {
+  let [low, high] = [0, rows.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const order = comparePlaces(placeOf(rows[middle]?.[0] ?? '', 0), place)
+    if (order < 0 || (isPassed && order === 0)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 const limited = <T>(rows: readonly T[], [word, count]: Arguments): readonly T[] =>
@@ -362,8 +371,8 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
     const us = Math.floor(store.nowUs())
     return [String(Math.floor(us / 1_000_000)), String(us % 1_000_000)]
   },
-  INFO: ({ replicas, runs }) =>
-    `connected_slaves:${replicas.connected}\r\ncmdstat_evalsha:calls=${runs}\r\n`,
+  INFO: ({ replicas, runs, restarts }) =>
+    `run_id:${restarts.toString(16).padStart(40, '0')}\r\nconnected_slaves:${replicas.connected}\r\ncmdstat_evalsha:calls=${runs}\r\n`,
   WAIT: ({ replicas }) => replicas.acknowledged,
   CONFIG: (store, [, name, value]) => {
     if (name === 'maxmemory') store.setFull(value !== '0')

@@ -36,18 +36,33 @@ const beat = (process_id: string, record: object): Promise<unknown> =>
   runScript(
     redis,
     'beat',
-    [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
+    [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock, REDIS_KEYS.epoch],
     [process_id, JSON.stringify(record), 60_000],
   )
 
-test('a dead edge counts as live for its own lease at most', async () => {
-  await redis.zadd(REDIS_KEYS.edgeBeats, (await storeMs()) + HOUR_MS, 'dead')
-  await beat('alive', { edge_id: 'alive' })
-  const live = await liveEdges(redis, LEASE_MS)
-  const score = Number(await redis.zscore(REDIS_KEYS.edgeBeats, 'dead'))
-  assert.ok(live.has('alive'))
-  assert.ok(score <= (await storeMs()), 'from here on its lease runs out')
-})
+/** An edge whose last heartbeat was a second old when the clock of the store was at this distance from now, in that run of it. */
+async function anEdgeBefore(step_ms: number, run?: string): Promise<void> {
+  const then_ms = Math.floor(await storeMs()) + step_ms
+  const own = /run_id:(\w+)/.exec(await redis.info('server'))?.[1]
+  await redis.set(REDIS_KEYS.beatClock, `${then_ms} ${run ?? own}`)
+  await redis.zadd(REDIS_KEYS.edgeBeats, then_ms - 1_000, 'silent')
+}
+
+for (const [step_ms, run, what] of [
+  [HOUR_MS, undefined, 'stepped back'],
+  [-HOUR_MS, undefined, 'stepped forward'],
+  [-300, 'f00d', 'is that of another node, which may have lost heartbeats'],
+] as const)
+  test(`an edge counts as live until its lease is over, and no longer, when the clock ${what}`, async () => {
+    await anEdgeBefore(step_ms, run)
+    const age_ms = (await liveEdges(redis, HOUR_MS)).get('silent') ?? Number.NaN
+    // It counts from now, or is moved with the clock.
+    assert.equal(age_ms < 1_000, run !== undefined, String(age_ms))
+    await beat('alive', { edge_id: 'alive' })
+    const score = Number(await redis.zscore(REDIS_KEYS.edgeBeats, 'silent'))
+    assert.ok(score <= (await storeMs()), 'from here on its lease runs out')
+    assert.deepEqual([...(await liveEdges(redis, LEASE_MS)).keys()].sort(), ['alive', 'silent'])
+  })
 
 test('deliveries, mails and floods keep their distance', async () => {
   const { webhooksDue, killMails, webhookNotices, rateFloods, storeClock } = REDIS_KEYS

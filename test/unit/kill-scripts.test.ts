@@ -225,7 +225,7 @@ test('an agent that is killed again keeps the time and the reason, owes no event
   assert.ok(first.record.event)
   assert.equal(second.credentials_revoked, 0)
   assert.equal((await storedAgent()).kill_reason, 'it misbehaves')
-  assert.equal(second.epoch, first.epoch + 1)
+  assert.ok(second.epoch > first.epoch)
   assert.equal((await published(2)).length, 2)
   assert.deepEqual(await actions(), ['agent.kill', 'agent.kill'])
 })
@@ -543,7 +543,7 @@ test('one process sends the beacon, with the epoch of the store; another takes o
     runScript(
       redis,
       'beacon',
-      [REDIS_KEYS.beaconLeader, REDIS_KEYS.epoch],
+      [REDIS_KEYS.beaconLeader, REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock],
       [name, 60_000, CHANNELS.control],
     )
   const heard: string[] = []
@@ -575,7 +575,7 @@ test('a beat says that an edge is there, finds the epoch, and forgets edges that
     const [epoch, store_ms] = (await runScript(
       redis,
       'beat',
-      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
+      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock, REDIS_KEYS.epoch],
       [edge_id, record, 60_000],
     )) as [string, string]
     const [seconds, micros] = (await redis.time()).map(Number)

@@ -7,7 +7,8 @@ import { unitStore } from '../kit/unit-store.ts'
 import { until } from '../kit/until.ts'
 
 const KEY = REDIS_KEYS.logExporter
-const BEACON_KEYS = [REDIS_KEYS.beaconLeader, REDIS_KEYS.epoch] as const
+const { beaconLeader, epoch, edgeBeats, beatClock } = REDIS_KEYS
+const BEACON_KEYS = [beaconLeader, epoch, edgeBeats, beatClock] as const
 const HOUR_MS = 3_600_000
 let redis: RedisClient
 before(async () => {

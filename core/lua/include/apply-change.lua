@@ -5,11 +5,11 @@ local function applyChange()
     local command, place, field, expected = guard[1], guard[2], guard[3], guard[4]
     local found
     if command == 'EXISTS' then
-      found = redis.call('EXISTS', KEYS[place + 2]) == 1 and 'present' or false
+      found = redis.call('EXISTS', KEYS[place + 3]) == 1 and 'present' or false
     elseif command == 'HLEN' or command == 'ZCARD' then
-      found = tostring(redis.call(command, KEYS[place + 2]))
+      found = tostring(redis.call(command, KEYS[place + 3]))
     else
-      found = redis.call(command, KEYS[place + 2], field)
+      found = redis.call(command, KEYS[place + 3], field)
     end
     if expected == true then
       if not found then return {0, number} end
@@ -19,10 +19,10 @@ local function applyChange()
       return {0, number}
     end
   end
-  local epoch, epoch_text = nextEpoch()
+  local epoch, epoch_text, before_text = nextEpoch()
   local logged = ''
   for _, write in ipairs(plan.writes) do
-    local command = {write[1], KEYS[write[2] + 2]}
+    local command = {write[1], KEYS[write[2] + 3]}
     for i = 3, #write do
       command[i] = write[i] == '@epoch' and epoch_text or write[i]
     end
@@ -32,5 +32,5 @@ local function applyChange()
   for _, event in ipairs(plan.events) do
     enqueueEvent(event[1], event[2], event[3], event[4])
   end
-  return {1, epoch, publishChange(epoch_text, plan.targets, plan.channel, plan.lease_ms), logged}
+  return {1, epoch, publishChange(epoch_text, before_text, plan.targets, plan.channel, plan.lease_ms), logged}
 end

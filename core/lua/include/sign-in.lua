@@ -1,4 +1,4 @@
--- Purpose: who requests what a script does. KEYS[4] has the hashes of admin tokens; `plan` is the argument of the script.
+-- Purpose: who requests what a script does. KEYS[5] has the hashes of admin tokens; `plan` is the argument of the script.
 local function isText(value) return type(value) == 'string' end
 
 -- The name of a key of an organization.
@@ -11,7 +11,7 @@ local function isReadable(record) return (tonumber(record.store_format) or 1) <=
 -- The text of the admin token that a session or the hash of a token stands for; nil if there is none.
 local function findToken(proof)
   if not isText(proof.session) then
-    local place = redis.call('HGET', KEYS[4], proof.token_hash)
+    local place = redis.call('HGET', KEYS[5], proof.token_hash)
     if not place then return nil end
     local organization, id = string.match(place, '^(%S+) (%S+)$')
     return redis.call('HGET', keyOf('tokens', organization), id)

@@ -1,0 +1,35 @@
+-- Purpose: the ages of heartbeats, which decide for which edges a kill waits, whatever the clock of the store does. An edge that is
+--   cut off serves until its own lease is over, so no heartbeat may seem older than it is.
+-- The key of their clock has `<ms> <run id>`: when the heartbeats were last looked at, and by which run of the store. Every process
+-- looks several times a second.
+
+-- Of the time between two looks, this much counts; the rest may be a step of the clock. It is less than the margin of a lease.
+local LOOK_MS = 150
+
+-- Returns the time of the store in ms, by how much the clock of the heartbeats is behind it, and the run of the store.
+local function readBeatClock(clock)
+  local now = redis.call('TIME')
+  local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+  local last_ms, run = string.match(redis.call('GET', clock) or '', '^(%d+) (%x*)$')
+  local passed_ms = last_ms and now_ms - last_ms
+  if passed_ms and passed_ms >= 0 and passed_ms <= LOOK_MS then return now_ms, 0, run end
+  local found = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
+  if not passed_ms then return now_ms, 0, found end
+  -- Another run, as after a failover, may have lost the last heartbeats: all count from now.
+  if run ~= found then return now_ms, now_ms, found end
+  return now_ms, passed_ms < 0 and passed_ms or passed_ms - LOOK_MS, found
+end
+
+-- When a heartbeat came, by the time of now.
+local function movedBeat(beat_ms, now_ms, behind_ms) return math.min(now_ms, beat_ms + behind_ms) end
+
+-- Returns the time of the store in ms, with which the heartbeats can be compared.
+local function lookAtBeats(beats, clock)
+  local now_ms, behind_ms, run = readBeatClock(clock)
+  if behind_ms ~= 0 then
+    local edges = redis.call('ZRANGE', beats, 0, -1, 'WITHSCORES')
+    for i = 1, #edges, 2 do redis.call('ZADD', beats, movedBeat(edges[i + 1], now_ms, behind_ms), edges[i]) end
+  end
+  redis.call('SET', clock, string.format('%.0f', now_ms) .. ' ' .. run)
+  return now_ms
+end
