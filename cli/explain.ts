@@ -10,6 +10,8 @@ export interface ExplainOptions extends AdminOptions {
   readonly exitCode?: boolean
   /** The time at which scopes have to be in force; default: now. */
   readonly at?: string
+  /** Through the forward proxy. */
+  readonly forward?: boolean
 }
 
 /**
@@ -31,6 +33,7 @@ export async function runExplain(
     method,
     url,
     ...(options.at === undefined ? {} : { at: options.at }),
+    ...(options.forward === true ? { via: 'forward' } : {}),
   })
   if (answer.status !== 200) {
     stderr.write(`${messageOf(answer)}\n`)

@@ -405,6 +405,7 @@ function addExplain(program: Command): void {
     .argument('<url>', 'target URL')
     .option('--exit-code', 'exit with 1 if the call would be refused')
     .option('--at <time>', 'decide with the scopes that are in force then; default: now')
+    .option('--forward', 'a call through the forward proxy, where unlisted hosts may be allowed')
     .action(
       async (
         agent: string,

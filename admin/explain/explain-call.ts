@@ -7,6 +7,7 @@ import { isBatchPath } from '../../core/policy/batch.ts'
 import type { ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { LockTable } from '../../core/policy/locks.ts'
+import type { UnlistedFacts } from '../../core/policy/unlisted-hosts.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { type Explanation, explanation } from './explanation.ts'
@@ -25,12 +26,15 @@ export interface Question {
   readonly locks?: LockTable
   /** Of an agent that asks itself; null, the default: an operator asks. */
   readonly key?: ApiKey | null
+  /** For a call through the forward proxy; default: it is made by base URL. */
+  readonly unlisted?: UnlistedFacts
   readonly now_ms: number
 }
 
 /** The decision on a call of the agent. What a body names counts even where an edge would not have to read it. */
 export function explainCall(question: Question): Explanation {
   const { method, url, agent, integrations, locks, key = null, now_ms, body = null } = question
+  const { unlisted } = question
   const headers = headersOf(question)
   const valueOf = (wanted: string): readonly string[] =>
     headers.filter(({ name }) => name === wanted).map(({ value }) => value)
@@ -47,13 +51,14 @@ export function explainCall(question: Question): Explanation {
             ? 'websocket'
             : 'other',
       named_agents: [],
-      is_proxied: false,
+      is_proxied: unlisted !== undefined,
       installation: '',
     },
     now_ms,
     caller: { kind: 'assumed', key },
     integrations,
     agent,
+    ...(unlisted === undefined ? {} : { unlisted }),
     locks: locks === undefined ? null : { table: locks, at_ms: now_ms },
   })
   if (admission.kind !== 'admitted' || body === null) return explanation(admission)

@@ -34,6 +34,12 @@ const Question = Strict({
   body: Type.Optional(
     Type.String({ maxLength: EXPLAINED_BODY_MAX, description: 'As the agent sends it' }),
   ),
+  via: Type.Optional(
+    Type.Enum(['base_url', 'forward'], {
+      description:
+        'The way of the call; default: base_url. Only through the forward proxy, hosts in no integration may be allowed (unlisted_hosts)',
+    }),
+  ),
   scope: Type.Optional(UnsavedScope),
   at: Type.Optional(
     TimeText(
@@ -117,8 +123,8 @@ async function explain(
   const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
   const tried = body.scope === undefined ? null : await scopesWith(call, policy, body.scope)
   if (tried !== null && !tried.ok) return tried.refusal
-  const { method, url, headers, body: text } = body
-  const question = { method, url, headers, body: text, at_ms }
+  const { method, url, headers, body: text, via } = body
+  const question = { method, url, headers, body: text, via, at_ms }
   return answer(200, explainStored(context, policy, question, tried?.scopes))
 }
 

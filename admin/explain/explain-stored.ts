@@ -3,6 +3,7 @@ import type { ApiKey, Scope } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { compileLocks } from '../../core/policy/locks.ts'
+import { closedHosts } from '../../core/policy/unlisted-hosts.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { isNewer } from '../../core/store/stored-record.ts'
@@ -14,13 +15,15 @@ import type { StoredPolicy } from './read-policy.ts'
 type StoredQuestion = Pick<Question, 'method' | 'url' | 'headers' | 'body'> & {
   readonly at_ms: number
   readonly key?: ApiKey | null
+  /** Default: by base URL. */
+  readonly via?: 'base_url' | 'forward' | undefined
 }
 
 /** The decision on a call by what is stored, and what is known beforehand of its credential and address. */
 export function explainStored(
-  { ring, egress }: Pick<AdminContext, 'ring' | 'egress'>,
-  { agent, killed_at, scopes, integrations, locks }: StoredPolicy,
-  { at_ms, key = null, ...call }: StoredQuestion,
+  { ring, egress, settings }: Pick<AdminContext, 'ring' | 'egress' | 'settings'>,
+  { agent, killed_at, scopes, integrations, locks, unlisted_hosts }: StoredPolicy,
+  { at_ms, key = null, via = 'base_url', ...call }: StoredQuestion,
   tried: readonly Scope[] = scopes,
 ): Explanation {
   const explanation = explainCall({
@@ -29,6 +32,14 @@ export function explainStored(
     integrations: compileIntegrations(integrations),
     locks: compileLocks(locks),
     key,
+    ...(via === 'forward'
+      ? {
+          unlisted: {
+            by_default: unlisted_hosts,
+            closed_hosts: closedHosts(settings.forwardBlindHosts, settings.proxyUrl),
+          },
+        }
+      : {}),
     now_ms: at_ms,
   })
   const found = explanation.integration?.integration_id

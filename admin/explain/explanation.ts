@@ -56,6 +56,8 @@ export function explanation(admission: Admission): Explanation {
     }
     case 'admitted': {
       const { integration, scope, rule, settings } = admission
+      // No integration and no scope name the host.
+      if (integration.is_unlisted) return UNLISTED
       return {
         answer: 'allowed',
         error: null,
@@ -68,6 +70,17 @@ export function explanation(admission: Admission): Explanation {
       }
     }
   }
+}
+
+const UNLISTED: Explanation = {
+  answer: 'allowed',
+  error: null,
+  integration: null,
+  scope: null,
+  rule: null,
+  nearest: null,
+  settings_from: [],
+  details: {},
 }
 
 function namedRule({ scope, rule }: NearestRule): NonNullable<Explanation['nearest']> {

@@ -4,7 +4,9 @@ import {
   EVERYWHERE,
   type Integration,
   type Lock,
+  type Organization,
   type Scope,
+  type UnlistedHosts,
 } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -19,6 +21,8 @@ export interface StoredPolicy {
   readonly scopes: readonly Scope[]
   /** Those of a newer version too: as on an edge, they are matched, but calls to them are refused. */
   readonly integrations: readonly (Integration & Formatted)[]
+  /** Of the organization, for agents that do not say otherwise. */
+  readonly unlisted_hosts: UnlistedHosts
   /** Of the organization, and of everything. */
   readonly locks: readonly Lock[]
 }
@@ -28,8 +32,9 @@ export async function readPolicy(
   organization_id: string,
   agent_id: string,
 ): Promise<StoredPolicy> {
-  const [agent, integrationTexts, locks, lockedAll] = await Promise.all([
+  const [agent, organization, integrationTexts, locks, lockedAll] = await Promise.all([
     readRecord<Agent>(redis, REDIS_KEYS.agents(organization_id), agent_id),
+    readRecord<Organization>(redis, REDIS_KEYS.organizations, organization_id),
     redis.hvals(REDIS_KEYS.integrations(organization_id)),
     redis.hvals(REDIS_KEYS.locks(organization_id)),
     redis.hvals(REDIS_KEYS.locks(EVERYWHERE)),
@@ -42,6 +47,7 @@ export async function readPolicy(
     killed_at: record === null ? null : storedKilledAt(record),
     scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
     integrations: integrationTexts.map((text) => JSON.parse(text) as Integration & Formatted),
+    unlisted_hosts: organization?.record.unlisted_hosts ?? 'refuse',
     locks: [...locks, ...lockedAll].map((text) => JSON.parse(text) as Lock),
   }
 }

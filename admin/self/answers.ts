@@ -82,7 +82,7 @@ export const CALL_MESSAGE =
  * @returns null if these are no method and URL
  */
 export function checkCall(
-  context: Pick<AdminContext, 'ring' | 'egress' | 'now'>,
+  context: Pick<AdminContext, 'ring' | 'egress' | 'now' | 'settings'>,
   { policy, key }: AskingAgent,
   { method, url }: Readonly<Record<string, unknown>>,
 ): object | null {

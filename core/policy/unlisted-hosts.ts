@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { SCOPE_DEFAULTS, type Scope, type UnlistedHosts } from '../model.ts'
+import { knownUrl } from '../bounded/parse-url.ts'
 import { isNamedHost } from './also-hosts.ts'
+import { canonicalHost } from './canonical-host.ts'
 import {
   type CompiledIntegration,
   compileIntegration,
@@ -16,6 +18,19 @@ export interface UnlistedFacts {
   readonly by_default: UnlistedHosts
   /** Hosts that are never unlisted: those that are passed through unread, and the gateway itself. */
   readonly closed_hosts: ReadonlySet<string>
+}
+
+/** @param blind_hosts `host:port`, whose tunnels are passed through */
+export function closedHosts(
+  blind_hosts: readonly string[],
+  proxy_url: string | null,
+): ReadonlySet<string> {
+  const gateway = proxy_url === null ? [] : [knownUrl(proxy_url).host]
+  const names = [...blind_hosts.map((host) => host.toLowerCase()), ...gateway].map((text) => {
+    const host = canonicalHost(text.replace(/:\d+$/, ''))
+    return typeof host === 'string' ? host : text
+  })
+  return new Set(names)
 }
 
 /** By this id the calls of an agent to unlisted hosts are counted; no scope has it. */

@@ -1,4 +1,4 @@
-import { knownUrl } from '../../core/bounded/parse-url.ts'
+import { closedHosts } from '../../core/policy/unlisted-hosts.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
@@ -6,7 +6,6 @@ import type { CallStreamParts } from '../call/call-stream.ts'
 import type { ForwardHop } from '../envoy/start-server.ts'
 import type { CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
-import { canonicalName } from './canonical-name.ts'
 import { decideEntry } from './decide-entry.ts'
 import { decideInside } from './decide-inside.ts'
 import { keptAuthority } from './kept-authority.ts'
@@ -47,12 +46,8 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
   const secrets = new SecretService({ authority: authority.current, nowMs: Date.now, log })
   const seal = tunnelSeal(settings.verdictSecrets ?? [settings.verdictSecret])
   const blind = settings.forwardBlindHosts.map((host) => host.toLowerCase())
-  const { proxy_url } = services.settings.gateway
-  const gateway = proxy_url === null ? [] : [knownUrl(proxy_url).host]
-  const names = [...blind, ...gateway].map(
-    (host) => canonicalName(host.replace(/:\d+$/, '')) ?? host,
-  )
-  const inside = { ...services, seal, closed_hosts: new Set(names) }
+  const closed_hosts = closedHosts(blind, services.settings.gateway.proxy_url)
+  const inside = { ...services, seal, closed_hosts }
   const entry = {
     ...inside,
     inFlight,

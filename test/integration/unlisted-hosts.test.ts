@@ -98,6 +98,19 @@ test('an unlisted host is refused until the agent or its organization allows it'
   assertRefusal(await get(`${open}/echo`), 404, 'integration_not_found')
   await allow('allow')
   assert.equal(sent().length, 1)
+  const explained = async (url: string, via?: string): Promise<string> => {
+    const question = { agent_id: agent.agent_id, method: 'GET', url, via }
+    const { answer, error } = await operator.send('POST', '/admin/explain', question)
+    return error ?? answer
+  }
+  assert.equal(await explained(`${open}/echo`, 'forward'), 'allowed')
+  assert.equal(await explained(`${open}/echo`), 'integration_not_found')
+  assert.equal(await explained(`https://${blind}/x`, 'forward'), 'integration_not_found')
+  assert.equal(await explained(`${originOf('plain')}/v1/other`, 'forward'), 'permission_denied')
+  assert.equal(
+    await explained(`${originOf('plain')}/elsewhere`, 'forward'),
+    'integration_not_found',
+  )
   // By base URL there is none.
   const direct = await call({
     to: parts.proxyUrl,
