@@ -197,9 +197,14 @@ export interface AnomalySettings {
   readonly auto_kill_threshold: number
 }
 
+export const RATE_PER = ['agent', 'scope'] as const
+export type RatePer = (typeof RATE_PER)[number]
+
 export interface RateSettings {
   /** null is unlimited. */
   readonly requests_per_minute: number | null
+  /** Whose calls count together: those of each agent, or all of the scope. Absent in records of older versions: each agent's. */
+  readonly per?: RatePer
   readonly auto_kill_on_sustained_violation: boolean
   readonly violation_window_minutes: number
 }
@@ -281,6 +286,7 @@ export const SCOPE_DEFAULTS = {
   anomaly_detection: { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 },
   rate_limiting: {
     requests_per_minute: 600,
+    per: 'agent',
     auto_kill_on_sustained_violation: false,
     violation_window_minutes: 5,
   },

@@ -43,6 +43,7 @@ const needsOf = ({
   not_before,
   expires_at,
   end_streams,
+  rate_limiting,
 }: Scope): readonly EdgeMember[] => [
   ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
     ? (['injection_roles'] as const)
@@ -50,6 +51,7 @@ const needsOf = ({
   ...(not_before == null ? [] : (['scope_not_before'] as const)),
   ...(expires_at == null ? [] : (['scope_expires_at'] as const)),
   ...(expires_at != null && end_streams === true ? (['scope_end_streams'] as const) : []),
+  ...(rate_limiting.per === 'scope' ? (['rate_per_scope'] as const) : []),
   ...(agent_id === SELECTED ? (['agent_selector'] as const) : []),
   ...(integration_id === SELECTED ? (['integration_selector'] as const) : []),
 ]

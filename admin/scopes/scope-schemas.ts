@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, Type } from 'typebox'
-import { RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/model.ts'
+import { RATE_PER, RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/model.ts'
 import { TRUSTED_TEXT } from '../../core/scanner/trusted-text.ts'
 import {
   Id,
@@ -133,6 +133,9 @@ const AnomalyDetection = Strict({
 
 const RateLimiting = Strict({
   requests_per_minute: Nullable(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+  per: Type.Enum([...RATE_PER], {
+    description: 'Whose calls count together: those of each agent, or of all agents of the scope',
+  }),
   auto_kill_on_sustained_violation: Type.Boolean(),
   violation_window_minutes: Type.Integer({ minimum: 1, maximum: 1440 }),
 })
@@ -253,6 +256,7 @@ export const ScopeView = Strict({
   }),
   rate_limiting: Type.Object({
     requests_per_minute: Nullable(Type.Number()),
+    per: Type.Enum([...RATE_PER]),
     auto_kill_on_sustained_violation: Type.Boolean(),
     violation_window_minutes: Type.Number(),
   }),

@@ -2,7 +2,7 @@ import { namedId, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 
 /** What a reader of the API sees of a scope. */
 export function scopeView(scope: Scope): Record<string, unknown> {
-  const { organization_id: _, agent_id, integration_id, ...view } = scope
+  const { organization_id: _, agent_id, integration_id, rate_limiting: rate, ...view } = scope
   const owners = { agent_id: namedId(agent_id), integration_id: namedId(integration_id) }
   const { agent_selector, integration_selector } = SCOPE_DEFAULTS
   const { max_response_bytes, over_limit, allow_batches } = SCOPE_DEFAULTS
@@ -10,5 +10,7 @@ export function scopeView(scope: Scope): Record<string, unknown> {
   const { read_tools } = SCOPE_DEFAULTS
   const limits = { max_response_bytes, over_limit, allow_batches, read_tools }
   const times = { not_before, expires_at, end_streams }
-  return { ...owners, agent_selector, integration_selector, ...limits, ...times, ...view }
+  const rate_limiting = { ...rate, per: rate.per ?? SCOPE_DEFAULTS.rate_limiting.per }
+  const defaults = { agent_selector, integration_selector, ...limits, ...times }
+  return { ...owners, ...defaults, ...view, rate_limiting }
 }

@@ -4,6 +4,7 @@ import {
   type InjectionSettings,
   type McpTools,
   type OverLimit,
+  type RatePer,
   type RateSettings,
   type RoleModes,
   type Scope,
@@ -30,12 +31,13 @@ export interface EffectiveSettings {
   readonly read_tools: ReadTools
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
-  readonly rate: RateSettings
+  readonly rate: Omit<RateSettings, 'per'>
   /**
    * The scope against whose limit the call counts: the one with the lowest limit, the first by priority if several have it. All
    * calls that a strict scope matches therefore share its limit, however they are spelled and whichever scope governs them.
    */
   readonly rate_scope_id: string
+  readonly rate_per: RatePer
 }
 
 const MODES: readonly InjectionMode[] = ['log', 'alert', 'block']
@@ -56,7 +58,8 @@ export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
     injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
     anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),
     rate: mergeRate(scopes.map((scope) => scope.rate_limiting)),
-    rate_scope_id: strictestRate(scopes),
+    rate_scope_id: strictestRate(scopes)?.scope_id ?? '',
+    rate_per: strictestRate(scopes)?.rate_limiting.per ?? 'agent',
   }
 }
 
@@ -122,7 +125,7 @@ function mergeAnomaly(all: readonly AnomalySettings[]): AnomalySettings {
 }
 
 /** Only scopes that kill count for the shortest window; the windows of others are not in force. */
-function mergeRate(all: readonly RateSettings[]): RateSettings {
+function mergeRate(all: readonly RateSettings[]): Omit<RateSettings, 'per'> {
   const killing = all.filter((settings) => settings.auto_kill_on_sustained_violation)
   const from = killing.length > 0 ? killing : all
   return {
@@ -134,10 +137,9 @@ function mergeRate(all: readonly RateSettings[]): RateSettings {
   }
 }
 
-function strictestRate(scopes: readonly Scope[]): string {
+function strictestRate(scopes: readonly Scope[]): Scope | undefined {
   const limit = lowest(scopes.map((scope) => scope.rate_limiting.requests_per_minute))
-  const strictest = scopes.find((scope) => scope.rate_limiting.requests_per_minute === limit)
-  return strictest?.scope_id ?? ''
+  return scopes.find((scope) => scope.rate_limiting.requests_per_minute === limit)
 }
 
 /** null is unlimited. */

@@ -15,6 +15,8 @@ export const EDGE_MEMBERS = {
   scope_end_streams: '0.3.0',
   /** Locks as such: an edge of an older version lets pass what they forbid. A lock is not refused for it; its receipt names the edge. */
   lock: '0.3.0',
+  /** Of a scope: the calls of all its agents count together. */
+  rate_per_scope: '0.3.0',
   /** Of a scope: it applies to what has these labels. It may be the strictest. */
   agent_selector: '0.3.0',
   integration_selector: '0.3.0',

@@ -26,11 +26,17 @@ export function checkRate(
   io: CallIo,
 ): Promise<Step<RateValues>> | null {
   const { agent, settings } = admitted
-  const { rate, rate_scope_id: scope_id } = settings
+  const { rate, rate_scope_id: scope_id, rate_per } = settings
   const limit = rate.requests_per_minute
   if (limit === null) return null
   const { organization_id, agent_id } = agent
-  const taken = services.takeRate({ organization_id, agent_id, scope_id, limit })
+  const taken = services.takeRate({
+    organization_id,
+    agent_id,
+    is_shared: rate_per === 'scope',
+    scope_id,
+    limit,
+  })
   return judge(services, admitted, limit, taken, endpoint, io)
 }
 

@@ -24,9 +24,14 @@ const GATHER_MAX_MS = 1
 /** Calls of one script, which takes about 10 µs for each that it refuses. Others wait for the store meanwhile. */
 const BATCH_CALLS_MAX = 128
 
+/** Stands for the agent where the calls of all of them count together. */
+const ALL_AGENTS = '*'
+
 export interface RateCounter {
   readonly organization_id: string
   readonly agent_id: string
+  /** The calls of all agents of the scope count together. Default: those of the agent alone. */
+  readonly is_shared?: boolean
   readonly scope_id: string
   /** Calls a minute. */
   readonly limit: number
@@ -100,8 +105,8 @@ export class RateTaker {
    * @throws (rejects) when the store does not answer
    */
   take(counter: RateCounter): Promise<RateTaken> {
-    const { organization_id, agent_id, scope_id, limit } = counter
-    const name = `${organization_id} ${agent_id} ${scope_id} ${limit}`
+    const { organization_id, agent_id, is_shared = false, scope_id, limit } = counter
+    const name = `${organization_id} ${agent_id} ${scope_id} ${limit} ${is_shared}`
     const shared = this.#shares.take(name)
     if (shared !== null) return Promise.resolve(allowedOf(shared.left, shared.reset_ms))
     return new Promise((resolve, reject) => {
@@ -143,10 +148,12 @@ export class RateTaker {
   }
 
   async #take(batches: readonly Batch[]): Promise<void> {
-    const keys = batches.flatMap(({ counter: { organization_id, agent_id, scope_id } }) => [
-      REDIS_KEYS.rateLog(organization_id, agent_id, scope_id),
-      REDIS_KEYS.rateViolations(organization_id, agent_id),
-    ])
+    const keys = batches.flatMap(
+      ({ counter: { organization_id, agent_id, is_shared, scope_id } }) => [
+        REDIS_KEYS.rateLog(organization_id, is_shared ? ALL_AGENTS : agent_id, scope_id),
+        REDIS_KEYS.rateViolations(organization_id, agent_id),
+      ],
+    )
     const asked_ms = this.#shares.now_ms
     const ahead = batches.map(({ name, counter }) => this.#shares.ask(name, counter.limit))
     const args = batches.flatMap(({ counter: { limit, scope_id }, calls }, i) => {

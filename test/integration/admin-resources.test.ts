@@ -699,6 +699,7 @@ describe('scopes', () => {
     assert.deepEqual(patched.body.rules, [{ methods: ['GET'], paths: ['/models/**'] }])
     assert.deepEqual(patched.body.rate_limiting, {
       requests_per_minute: 5,
+      per: 'agent',
       auto_kill_on_sustained_violation: false,
       violation_window_minutes: 9,
     })

@@ -46,6 +46,32 @@ async function fillLog({ agent, scope_id }: Access, times_ms: readonly number[])
   await fleet.redis.rpush(REDIS_KEYS.rateLog(ORG, agent.agent_id, scope_id), ...times_ms)
 }
 
+test('a limit per scope is shared by all agents that the scope selects', async () => {
+  const labels = { crew: `c${Date.now()}` }
+  const { integration } = await makeAccess({ requests_per_minute: 5 })
+  const agents = await Promise.all([1, 2].map(() => fleet.operator.makeAgent({ labels })))
+  for (const [per, limit, statuses] of [
+    ['agent', 2, [200, 200, 200, 200, 429, 429]],
+    ['scope', 3, [200, 200, 200, 429, 429, 429]],
+  ] as const) {
+    const scope = await fleet.operator.send('POST', '/admin/scopes', {
+      name: `crew ${per}`,
+      agent_selector: { match_labels: labels },
+      integration_id: integration.integration_id,
+      rules: [{ methods: ['GET'], paths: [`/${per}`] }],
+      rate_limiting: { requests_per_minute: limit, per },
+    })
+    assert.equal(scope.rate_limiting.per, per)
+    const made: number[] = []
+    for (let i = 0; i < statuses.length; i++) {
+      const headers = { authorization: `Bearer ${agents[i % 2]?.api_key}` }
+      const edge = fleet.edges[i % 2]?.url
+      made.push((await fetch(`${edge}/${integration.base_url}/${per}`, { headers })).status)
+    }
+    assert.deepEqual(made, statuses)
+  }
+})
+
 test('a limit holds across edges and for one scope alone; the refusal says when to come back', async () => {
   const access = await makeAccess({ requests_per_minute: 5 })
   const other = await makeAccess({ requests_per_minute: 5 })

@@ -353,6 +353,7 @@ test('merged settings are the strictest of each', () => {
       violation_window_minutes: 7,
     },
     rate_scope_id: 'scp_b',
+    rate_per: 'agent',
   })
   const allowed = ['read_file', 'list_file', 'read_x', 'a_file', 'x', 'Y'].filter((name) =>
     isToolAllowed(tools, name),
@@ -362,10 +363,10 @@ test('merged settings are the strictest of each', () => {
 
 test('the settings of one scope alone are its own', () => {
   const scope = aScope()
-  const { injection, anomaly, rate, tools } = mergeSettings([scope])
+  const { injection, anomaly, rate, rate_per, tools } = mergeSettings([scope])
   assert.deepEqual(injection, scope.injection_detection)
   assert.deepEqual(anomaly, scope.anomaly_detection)
-  assert.deepEqual(rate, scope.rate_limiting)
+  assert.deepEqual({ ...rate, per: rate_per }, scope.rate_limiting)
   assert.equal(tools.is_unrestricted, true)
 })
 
