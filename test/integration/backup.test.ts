@@ -22,6 +22,7 @@ import { fromRoot } from '../../core/root.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Environment } from '../../core/settings.ts'
+import { lockOf } from '../kit/restrictions.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { startRelay } from '../kit/start-relay.ts'
 import { startValkey } from '../kit/start-valkey.ts'
@@ -334,11 +335,14 @@ describe('what was done after a backup', () => {
   let narrowed: Access
   let back: Access
   let alive: Access
+  let locked: Access
+  let unlocked: Access
   let other_key = ''
   let token = ''
 
   const isInForce = async (): Promise<void> => {
     assert.deepEqual(await answered(killed), { status: 403, reason: 'agent_killed' })
+    assert.deepEqual(await answered(locked), { status: 403, reason: 'locked' })
     assert.deepEqual(await answered(deleted), { status: 401, reason: 'invalid_api_key' })
     assert.deepEqual(await answered({ ...revoked, headers: bearer(other_key) }), {
       status: 401,
@@ -352,14 +356,16 @@ describe('what was done after a backup', () => {
   before(async () => {
     const { operator } = stack
     const make = () => operator.makeAccess(stack.ownBaseUrl())
-    ;[killed, deleted, revoked, narrowed, back, alive] = (await Promise.all([
+    ;[killed, deleted, revoked, narrowed, back, alive, locked, unlocked] = (await Promise.all([
       make(),
       make(),
       make(),
       make(),
       make(),
       make(),
-    ])) as [Access, Access, Access, Access, Access, Access]
+      make(),
+      make(),
+    ])) as [Access, Access, Access, Access, Access, Access, Access, Access]
     const key = await operator.send('POST', `/admin/agents/${revoked.agent.agent_id}/keys`, {
       name: 'other',
     })
@@ -371,7 +377,11 @@ describe('what was done after a backup', () => {
     })
     token = made.token
     await operator.send('POST', `/admin/agents/${back.agent.agent_id}/kill`, {})
+    const lock = lockOf('agent', 'deny')
+    await lock.impose(operator, unlocked)
     await backup('changes', false)
+    await lock.lift(operator, unlocked)
+    await lock.impose(operator, locked)
     await operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`, { reason: 'after' })
     await operator.send('DELETE', `/admin/agents/${deleted.agent.agent_id}?cascade=true`)
     await operator.send('DELETE', `/admin/agents/${revoked.agent.agent_id}/keys/${key.key_id}`)
@@ -410,6 +420,9 @@ describe('what was done after a backup', () => {
     assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
     // Edges read it one after the other.
     await until('the reactivated agent is served', async () => (await call(back)).status === 200)
+    await until('the unlocked agent is served', async () => {
+      return (await call(unlocked)).status === 200
+    })
     const { integration_id } = alive.integration
     const integration = await stack.operator.send('GET', `/admin/integrations/${integration_id}`)
     assert.equal(integration.allow_empty_segments, true)
@@ -480,6 +493,7 @@ describe('what was done after a backup', () => {
     assert.match(said, /was changed, or entries before it are missing/)
     await isInForce()
     assert.deepEqual(await answered(back), { status: 403, reason: 'agent_killed' })
+    assert.deepEqual(await answered(unlocked), { status: 403, reason: 'locked' })
     await acknowledge({ agent_ids: [narrowed.agent.agent_id] })
     await until('it is served', async () => (await call(narrowed)).status === 403)
     assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
