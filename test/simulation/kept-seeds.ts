@@ -20,6 +20,12 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     seed: 121,
     keep: [3, 4, 5, 8, 9, 11, 12],
   },
+  { found: 'a step of the clock makes heartbeats older', seed: 34, keep: [0, 1, 4, 8] },
+  {
+    found: 'heartbeats that a failover has lost end leases early',
+    seed: 3345,
+    keep: [0, 1, 2, 4, 7],
+  },
   { found: 'a change invalidates nothing', seed: 1, keep: [21, 25, 26] },
   { found: 'calls go on without a lease', seed: 21, keep: [0, 5] },
   { found: 'the newest proof holds the lease', seed: 205, keep: [0, 1, 2, 3, 4, 5, 9] },
