@@ -95,6 +95,10 @@ const NOT_FROM_CALLERS = [
   'request-id',
 ].map((name) => `x-agw-${name}`)
 
+/** Of routes and clusters that lead to the admin service, which only a listener of our own has. */
+const TO_ADMIN: ReadonlySet<string> = new Set(['admin', 'agents-door'])
+const ADMIN_CLUSTERS: ReadonlySet<string> = new Set(['agw_admin', 'agw_agents_door'])
+
 /** What `asParts` makes; messages of Envoy by where they go. */
 export interface Parts extends Message {
   readonly bootstrap: {
@@ -132,7 +136,7 @@ export function asParts(bootstrap: ConfigPart, place: PartsPlace): Parts {
   if (isShared)
     for (const cluster of clusters) if (cluster.name === 'agw_upstream_https') useHttp1(cluster)
   const routes = host.routes
-    .filter(({ name }) => name !== 'admin')
+    .filter(({ name }) => !TO_ADMIN.has(name))
     .map(ownRoute)
     .map(withHandshakes)
   return {
@@ -140,7 +144,7 @@ export function asParts(bootstrap: ConfigPart, place: PartsPlace): Parts {
       layered_runtime: config.layered_runtime,
       grpc_async_client_manager_config: config.grpc_async_client_manager_config,
       static_resources: {
-        clusters: clusters.filter(({ name }) => name !== 'agw_admin'),
+        clusters: clusters.filter(({ name }) => !ADMIN_CLUSTERS.has(name)),
       },
     },
     http_filters: filtersOf(manager.http_filters),

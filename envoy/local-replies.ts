@@ -62,7 +62,10 @@ const mappings = (
   opensTunnels: boolean,
 ): readonly Mapping[] => [
   // The admin service is a part of this gateway; its absence is no error of an upstream.
-  { reason: 'gateway_unavailable', when: "xds.route_name == 'admin' && response.code >= 500" },
+  {
+    reason: 'gateway_unavailable',
+    when: "(xds.route_name == 'admin' || xds.route_name == 'agents-door') && response.code >= 500",
+  },
   {
     reason: 'upgrade_not_supported',
     status: 400,

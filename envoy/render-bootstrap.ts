@@ -293,8 +293,6 @@ const VERDICT = 'x-agw-pass'
 /** Null leaves out the blocks that need the value. */
 function placeholders(settings: Settings, facts: BootFacts): Record<string, unknown> {
   const echo = facts.echo_origin === null ? null : new URL(facts.echo_origin)
-  const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
-  const everyOne = [...receiver, ...facts.ext_proc_addresses]
   const proxy = egressProxyOf(settings)
   const message_timeout_ms = facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS
   return {
@@ -343,15 +341,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     ),
     dns_resolvers:
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
-    ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
-    ext_proc_endpoints: byPriority(
-      endpoints(facts.ext_proc_addresses.slice(0, facts.busy_processors)),
-      endpoints(facts.ext_proc_addresses.slice(facts.busy_processors ?? Infinity)),
-    ),
-    access_log_endpoints: byPriority(
-      endpoints(receiver),
-      endpoints(facts.ext_proc_addresses, UNCHECKED),
-    ),
+    ...processors(facts),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
     unhealthy_threshold: UNHEALTHY_AFTER[facts.is_ext_proc_held ? 'held' : 'otherwise'],
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
@@ -364,6 +354,23 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
       { and_matcher: { predicate: EVENTS_OF_GET } },
     ],
     trusted_ca_file: facts.trusted_ca_file,
+  }
+}
+
+/** Where calls and the access log are sent. */
+function processors(facts: BootFacts): Record<string, unknown> {
+  const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
+  const everyOne = [...receiver, ...facts.ext_proc_addresses]
+  return {
+    ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
+    ext_proc_endpoints: byPriority(
+      endpoints(facts.ext_proc_addresses.slice(0, facts.busy_processors)),
+      endpoints(facts.ext_proc_addresses.slice(facts.busy_processors ?? Infinity)),
+    ),
+    access_log_endpoints: byPriority(
+      endpoints(receiver),
+      endpoints(facts.ext_proc_addresses, UNCHECKED),
+    ),
   }
 }
 

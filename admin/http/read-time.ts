@@ -5,8 +5,12 @@ export const TIME_MESSAGE = 'must be a time like 2030-01-31T12:00:00Z'
 
 const TIME = new RegExp(TIME_PATTERN)
 
+/** The years that ISO 8601 writes with four digits: with its offset, a time can be in another one. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z')
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** Unix ms; null if it is not a valid time. */
 export const readTime = (text: string): number | null => {
   const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(ms) ? null : ms
+  return ms >= FIRST_MS && ms <= LAST_MS ? ms : null
 }

@@ -101,7 +101,9 @@ function readTarget(value: unknown): ReadTarget {
   }
   if (typeof about !== 'string' || about === '' || about.length > ID_LENGTH_LIMIT)
     return wrong(`/target/${name}`, 'must be an id. Nothing is locked.')
-  return { target: { [name]: about } as unknown as LockTarget, unknown }
+  // The store reads no lone surrogate, and no id has one.
+  const id = Buffer.from(about).toString()
+  return { target: { [name]: id } as unknown as LockTarget, unknown }
 }
 
 const wrong = (path: string, message: string): ReadTarget => ({ issues: [{ path, message }] })

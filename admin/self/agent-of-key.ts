@@ -18,12 +18,20 @@ export interface AskingAgent {
   readonly policy: StoredPolicy & { readonly agent: NonNullable<StoredPolicy['agent']> }
 }
 
+/** A key of an agent that may ask now. What decides its calls is not read yet. */
+export interface AskingKey {
+  readonly kind: 'key'
+  readonly key: ApiKey & { readonly agent_id: string }
+}
+
 export interface NoAgent {
   readonly kind: 'refused'
   readonly reason: Reason
   readonly details: Readonly<Record<string, unknown>>
   /** In how many seconds it may ask again. */
   readonly wait_s?: number
+  /** Default: that of the reason. */
+  readonly message?: string
 }
 
 /** Headers in which SDKs send a key beside `Authorization`. */
@@ -33,14 +41,14 @@ const PLACES = [
 ] as const
 
 /**
- * Who asks, by the agent's own key: a key of the organization names no agent. The refusals are those that a call would get.
+ * The agent's own key: a key of the organization names no agent. The refusals are those that a call would get.
  * @param waitOf for how many seconds an agent must not ask
  */
-export async function agentOfKey(
+export async function keyOfAgent(
   { redis, now }: Pick<AdminContext, 'redis' | 'now'>,
   headers: readonly Header[],
-  waitOf: (agent_id: string) => number,
-): Promise<AskingAgent | NoAgent> {
+  waitOf: (key: AskingKey['key']) => number,
+): Promise<AskingKey | NoAgent> {
   const presented = readKey(headers, null, PLACES)
   if (presented.kind === 'none') return no('authentication_required')
   if (presented.kind === 'ambiguous') return no('ambiguous_request', { reason: presented.reason })
@@ -53,13 +61,24 @@ export async function agentOfKey(
   )
   if (typeof found !== 'string') return no('invalid_api_key')
   const key = parseRecord<ApiKey>(found)
-  const { organization_id, agent_id } = key
+  const { agent_id } = key
   const problem = checkKey(key, now().getTime())
   if (problem === 'revoked_by_kill') return no('agent_killed', { killed_at: key.revoked_at })
   if (problem !== null) return no(problem)
   if (agent_id === null) return no('key_not_allowed')
-  const wait_s = waitOf(agent_id)
-  if (wait_s > 0) return { ...no('rate_limit_exceeded'), wait_s }
+  const asking = { ...key, agent_id }
+  const wait_s = waitOf(asking)
+  return wait_s > 0 ? tooMany(wait_s) : { kind: 'key', key: asking }
+}
+
+export const tooMany = (wait_s: number): NoAgent => ({ ...no('rate_limit_exceeded'), wait_s })
+
+/** Who asks. */
+export async function agentOfKey(
+  { redis }: Pick<AdminContext, 'redis'>,
+  { key }: AskingKey,
+): Promise<AskingAgent | NoAgent> {
+  const { organization_id, agent_id } = key
   const policy = await readPolicy(redis, organization_id, agent_id)
   const { agent, killed_at } = policy
   if (agent === null) return no('invalid_api_key')

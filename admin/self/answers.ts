@@ -17,14 +17,16 @@ export function describeSelf({ key, policy }: AskingAgent, now_ms: number): obje
   const { agent_id, agent_name, status, labels = {} } = policy.agent
   const { key_id, expires_at } = key
   const scope_ids = policy.scopes.map(({ scope_id }) => scope_id)
-  const integration_ids = policy.integrations
-    .filter((one) => policy.scopes.some((scope) => isOf(scope, one)))
-    .map(({ integration_id }) => integration_id)
   const concerns = ({ target }: Lock): boolean => {
     if ('agent_id' in target) return target.agent_id === agent_id
     if ('key_id' in target) return target.key_id === key_id
     if ('scope_id' in target) return scope_ids.includes(target.scope_id)
-    if ('integration_id' in target) return integration_ids.includes(target.integration_id)
+    if ('integration_id' in target)
+      return policy.integrations.some(
+        (one) =>
+          one.integration_id === target.integration_id &&
+          policy.scopes.some((scope) => isOf(scope, one)),
+      )
     return 'agent_selector' in target ? matchesSelector(target.agent_selector, labels) : true
   }
   const locks = policy.locks
@@ -38,14 +40,23 @@ export function describeSelf({ key, policy }: AskingAgent, now_ms: number): obje
   return { agent_id, agent_name, status, labels, key: { key_id, expires_at }, locks }
 }
 
+/** Of the answer, about: a scope that selects by labels repeats its rules for each integration. */
+const ACCESS_MAX_CHARACTERS = 1_048_576
+
 /** What the agent may call: one item for each scope and integration. No credentials. */
 export function listAccess({ policy }: AskingAgent, proxy_url: string): object {
-  const data = policy.scopes.flatMap((scope) =>
-    policy.integrations
-      .filter((integration) => isOf(scope, integration))
-      .map((integration) => accessOf(scope, integration, proxy_url)),
-  )
-  return { data }
+  const data: object[] = []
+  let left = ACCESS_MAX_CHARACTERS
+  for (const scope of policy.scopes) {
+    const { length } = JSON.stringify([scope.rules, scope.mcp_tools])
+    for (const integration of policy.integrations) {
+      if (!isOf(scope, integration)) continue
+      left -= length + integration.base_url.length
+      if (left < 0) return { data, complete: false }
+      data.push(accessOf(scope, integration, proxy_url))
+    }
+  }
+  return { data, complete: true }
 }
 
 const isOf = (

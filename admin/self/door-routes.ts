@@ -5,7 +5,14 @@ import { type Reason, REASONS } from '../../core/reasons.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { RequestTurns } from '../context/request-turns.ts'
-import { type AskingAgent, agentOfKey } from './agent-of-key.ts'
+import {
+  type AskingAgent,
+  type AskingKey,
+  agentOfKey,
+  keyOfAgent,
+  type NoAgent,
+  tooMany,
+} from './agent-of-key.ts'
 import { CALL_MESSAGE, checkCall, describeSelf, listAccess, listDenials } from './answers.ts'
 import { RequestBudget } from './request-budget.ts'
 import { SKILL_TEXT } from './skill-text.ts'
@@ -18,6 +25,7 @@ const SHARE = { at_once: 2, at_once_of_one: 1, waiting_of_one: 32, waiting_of_to
 
 const ORIGIN_MESSAGE = 'Pages of other sites may not ask here. Send the request without Origin.'
 
+/** Answers a body: a reply that is awaited would hold its turn until the caller has read it. */
 type Answering = (agent: AskingAgent, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /** The door for agents on the listener that they call: with the agent's own key, and without cookies. */
@@ -33,33 +41,42 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
       bodyLimit: BODY_MAX_BYTES,
       exposeHeadRoute: false,
       schema: { hide: true },
+      // Before the body is read: a stranger must not hold the service with one that does not come.
+      onRequest: async (request, reply) => {
+        const found = await identify(request)
+        if ('reason' in found) return reply.send(refuseAgent(request, reply, found))
+        keys.set(request, found)
+      },
       handler: (request, reply) => serve(request, reply, answer),
     })
+  }
+  const keys = new WeakMap<FastifyRequest, AskingKey>()
+  const waitOf = ({ organization_id, agent_id }: AskingKey['key'], count = 1): number =>
+    budget.take(`${organization_id} ${agent_id}`, context.nowMs(), count)
+  const identify = async (request: FastifyRequest): Promise<AskingKey | NoAgent> => {
+    // A page that another site has open in a browser must not ask with what a person has.
+    const { origin } = request.raw.headers
+    if (origin !== undefined && !isOwn(origin, request)) return ELSEWHERE
+    return await keyOfAgent(context, headersOf(request.raw), waitOf)
   }
   const serve = async (
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answering,
   ): Promise<unknown> => {
-    // A page that another site has open in a browser must not ask with what a person has.
-    const { origin } = request.raw.headers
-    if (origin !== undefined && !isOwn(origin, request))
-      return refuse(request, reply, 'bad_request', {}, ORIGIN_MESSAGE)
-    const asking = await agentOfKey(context, headersOf(request.raw), (agent_id) =>
-      budget.take(agent_id, context.nowMs()),
-    )
-    if (asking.kind === 'refused') {
-      const { reason, details, wait_s } = asking
-      if (wait_s !== undefined) reply.header('retry-after', String(wait_s))
-      return refuse(request, reply, reason, details)
-    }
-    const leave = await turns.take(asking.organization_id, asking.policy.agent.agent_id)
-    if (leave === null) {
-      reply.header('retry-after', '1')
-      return refuse(request, reply, 'rate_limit_exceeded', {})
-    }
+    const asking = keys.get(request)
+    if (asking === undefined) throw new Error('a request has no key')
+    const { key } = asking
+    // Each message of a batch counts.
+    const more = Array.isArray(request.body) ? request.body.length - 1 : 0
+    const wait_s = more > 0 ? waitOf(key, more) : 0
+    if (wait_s > 0) return refuseAgent(request, reply, tooMany(wait_s))
+    const leave = await turns.take(key.organization_id, key.agent_id)
+    if (leave === null) return refuseAgent(request, reply, tooMany(1))
     try {
-      return await answer(asking, request, reply)
+      const agent = await agentOfKey(context, asking)
+      if (agent.kind === 'refused') return refuseAgent(request, reply, agent)
+      return await answer(agent, request, reply)
     } finally {
       leave()
     }
@@ -75,12 +92,10 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
     const checked = checkCall(context, agent, given)
     return checked ?? refuse(request, reply, 'bad_request', {}, CALL_MESSAGE)
   })
-  add('GET', 'SKILL.md', (_agent, _request, reply) =>
-    reply
-      .type('text/markdown; charset=utf-8')
-      .serializer((text: string) => text)
-      .send(SKILL_TEXT),
-  )
+  add('GET', 'SKILL.md', (_agent, _request, reply) => {
+    reply.type('text/markdown; charset=utf-8')
+    return SKILL_TEXT
+  })
   for (const method of ['GET', 'POST', 'DELETE'] as const)
     add(method, 'mcp', (agent, request, reply) =>
       answerMcp(context, agent, request, reply, proxyOf(request)),
@@ -93,7 +108,7 @@ async function answerMcp(
   { raw, body }: FastifyRequest,
   reply: FastifyReply,
   proxy_url: string,
-): Promise<FastifyReply> {
+): Promise<string> {
   // Loaded by need.
   const { mcpDoor } = await import('./mcp-door.ts')
   const door = mcpDoor({
@@ -111,23 +126,37 @@ async function answerMcp(
   reply.code(answered.status)
   for (const [name, value] of answered.headers)
     if (name !== 'content-length') reply.header(name, value)
-  return reply.serializer((text: string) => text).send(await answered.text())
+  return await answered.text()
 }
 
-/** The body of a refusal of a call. */
+const ELSEWHERE: NoAgent = {
+  kind: 'refused',
+  reason: 'bad_request',
+  details: {},
+  message: ORIGIN_MESSAGE,
+}
+
+function refuseAgent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { reason, details, wait_s, message }: NoAgent,
+): object {
+  if (wait_s !== undefined) reply.header('retry-after', String(wait_s))
+  return refuse(request, reply, reason, details, message)
+}
+
+/** The body of a refusal of a call, whose status and headers are set. */
 function refuse(
   { id }: FastifyRequest,
   reply: FastifyReply,
   reason: Reason,
   details: Readonly<Record<string, unknown>>,
   message: string = REASONS[reason].message,
-): FastifyReply {
+): object {
   const { status } = REASONS[reason]
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="agw"')
-  return reply
-    .code(status)
-    .header('x-agw-reason', reason)
-    .send({ error: reason, message, details, request_id: id })
+  reply.code(status).header('x-agw-reason', reason)
+  return { error: reason, message, details, request_id: id }
 }
 
 /** As Envoy says it; it overwrites what a caller says. */

@@ -8,16 +8,19 @@ const AGENTS_MAX = 10_000
 export class RequestBudget {
   readonly #windows = new Map<string, { readonly until_ms: number; count: number }>()
 
-  /** @returns 0 if the agent may ask now, else after how many seconds it may */
-  take(agent_id: string, now_ms: number): number {
-    const known = this.#windows.get(agent_id)
+  /**
+   * @param agent its organization and id: two organizations may have the same id
+   * @returns 0 if the agent may ask so many questions now, else after how many seconds it may
+   */
+  take(agent: string, now_ms: number, count = 1): number {
+    let known = this.#windows.get(agent)
     if (known === undefined || known.until_ms <= now_ms) {
-      this.#windows.delete(agent_id)
+      this.#windows.delete(agent)
       this.#makeRoom()
-      this.#windows.set(agent_id, { until_ms: now_ms + WINDOW_MS, count: 1 })
-      return 0
+      known = { until_ms: now_ms + WINDOW_MS, count: 0 }
+      this.#windows.set(agent, known)
     }
-    known.count++
+    known.count += count
     return known.count <= REQUESTS_MAX ? 0 : Math.ceil((known.until_ms - now_ms) / 1_000)
   }
 

@@ -49,7 +49,7 @@ const URGENT_ROUTES = [...killRoutes, ...lockCreateRoutes]
 export type ServeElsewhere = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone.
+ * One listener of the service: the API in full, or, for Envoy's socket, the agents' door and, if the settings say so, `/admin/...`.
  * @param forward gets every request but kills, reactivations and new locks; null: all are served here
  */
 export async function buildServer(
@@ -99,7 +99,8 @@ export async function buildServer(
   })
   answerProblems(app, context.redis)
   if (forward !== null) {
-    registerRoutes(app, context, new KeptAnswers(context), URGENT_ROUTES, listener)
+    if (listener === 'api' || context.settings.proxyAdmin)
+      registerRoutes(app, context, new KeptAnswers(context), URGENT_ROUTES, listener)
     await app.ready()
     return app
   }

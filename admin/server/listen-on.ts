@@ -22,7 +22,7 @@ export async function listenOn(
   const api = await buildServer(context, 'api', forward?.api ?? null)
   closes.push(() => api.close())
   await listenOnPort(api, settings)
-  if (settings.adminSocket !== null && settings.proxyAdmin) {
+  if (settings.adminSocket !== null) {
     const proxied = await buildServer(context, 'envoy', forward?.envoy ?? null)
     closes.push(() => proxied.close())
     await listenOnSocket(proxied, settings.adminSocket, settings.adminSocketFd)

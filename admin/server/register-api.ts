@@ -34,8 +34,10 @@ export async function registerApi(
       ),
     )
     // Webhooks are managed on the API alone; the proxy listener has `/admin/...`, and the door for agents.
-    const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes] : ROUTES
-    registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
+    if (listener === 'api' || context.settings.proxyAdmin) {
+      const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes] : ROUTES
+      registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
+    }
     if (listener === 'envoy') doorRoutes(routes, context)
     else {
       healthRoutes(routes, context)

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { call } from '../kit/call.ts'
+import { operatorAt } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { MCP_REVISIONS } from '../kit/start-mcp-revisions.ts'
 import { until } from '../kit/until.ts'
@@ -176,6 +179,32 @@ test('official clients of MCP use the tools at every revision', async () => {
   }
 })
 
+test('each message of a batch counts, and a body that does not come holds nothing', async () => {
+  const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const messages = Array.from({ length: 61 }, (_, id) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'list_access', arguments: {} },
+  }))
+  const accept = { accept: 'application/json, text/event-stream' }
+  const few = await ask('POST', 'mcp', { ...own, ...accept }, messages.slice(0, 2))
+  assert.equal(few.status, 200)
+  const many = await ask('POST', 'mcp', { ...own, ...accept }, messages)
+  assert.equal(many.header('x-agw-reason'), 'rate_limit_exceeded')
+  const { hostname, port } = new URL(stack.proxyUrl)
+  const socket = connect(Number(port), hostname)
+  try {
+    socket.write(
+      `POST ${DOOR}/me/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    )
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    assert.match(answer.toString(), /^HTTP\/1\.1 401 /)
+  } finally {
+    socket.destroy()
+  }
+})
+
 test('an agent that asks without end is refused, and no other', async () => {
   const { agent: busy, headers: own } = await operator.makeAccess(stack.ownBaseUrl())
   const refused = await until('a refusal', async () => {
@@ -185,6 +214,13 @@ test('an agent that asks without end is refused, and no other', async () => {
   assert.equal(refused.header('x-agw-reason'), 'rate_limit_exceeded')
   assert.match(refused.header('retry-after') ?? '', /^\d+$/)
   assert.equal((await ask('GET', 'me', hidden.headers)).status, 200)
+  const { admin_token } = await operator.send('POST', '/admin/organizations', { name: 'other' })
+  const namesake = await operatorAt(stack.apiUrl, admin_token).send('POST', '/admin/agents', {
+    agent_name: 'namesake',
+    agent_id: busy.agent_id,
+  })
+  const authorization = `Bearer ${namesake.api_key}`
+  assert.equal((await ask('GET', 'me', { authorization })).status, 200)
   await operator.send('POST', `/admin/agents/${busy.agent_id}/kill`, { reason: 'test' })
   const killed = await ask('GET', 'me', own)
   assert.equal(killed.header('x-agw-reason'), 'agent_killed')

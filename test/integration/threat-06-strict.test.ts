@@ -129,6 +129,9 @@ test('threat 6: /admin on the proxy can be switched off', async () => {
     assertRefusal(answer, 400, 'invalid_target_url')
   }
   assert.equal((await operator.send('GET', '/admin/agents')).data.length, 1)
+  // The door for agents is there, and leads nowhere else.
+  const me = await call({ to: stack.proxyUrl, path: '/.well-known/agw/me', headers })
+  assert.equal(me.json().agent_id, agent_id)
 })
 
 test('threat 6: sign-ins that fail are slowed down, whatever address the caller claims', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { checkBootstrap } from '../../cli/doctor/envoy/check-bootstrap.ts'
 import { runEnvoyConfig } from '../../cli/envoy-config.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
+import { asParts } from '../../envoy/as-parts.ts'
 import { type BootFacts, bootstrapOf } from '../../envoy/render-bootstrap.ts'
 
 /** Envoy's messages as they are parsed. */
@@ -45,6 +46,20 @@ test('while the verdict secret is rotated, Envoy accepts the new one and the old
       }),
     )
   assert.equal(three.at(-1).name, 'no-verdict')
+})
+
+test('parts for another Envoy do not lead to the admin service', () => {
+  const read = readSettings({ AGW_FORWARD_PORT: 'off' })
+  assert.ok(read.ok)
+  for (const kind of ['own-port', 'virtual-host'] as const) {
+    const config = bootstrapOf(read.settings, {
+      ...facts,
+      admin_socket: '/run/agw/admin.sock',
+    }) as Json
+    const parts = JSON.stringify(asParts(config, { kind, hostnames: ['a.example'] }))
+    assert.match(parts, /agw-no-verdict/)
+    assert.doesNotMatch(parts, /admin\.sock|agents.door|agw_admin/)
+  }
 })
 
 test('Envoy checks the names of the processors where they are set', () => {

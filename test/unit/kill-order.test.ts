@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readKillOrder } from '../../admin/kill/read-kill-order.ts'
 import { readReason } from '../../admin/kill/read-reason.ts'
+import { readLockOrder } from '../../admin/locks/read-lock-order.ts'
 
 const SECRET = 'q1w2e3r4t5y6u7i8o9p0'
 
@@ -45,4 +46,26 @@ test('a kill has a reason of any type, or none', () => {
     [JSON.stringify({ reason: 'x'.repeat(3000) }), 'x'.repeat(2000)],
   ] as const)
     assert.equal(readKillOrder(body).reason, kept, body.slice(0, 60))
+})
+
+test('no member of a kill or a lock makes it fail, however deep it is nested', () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const { reason, notify_ignored } = readKillOrder(`{"reason":${deep},"notify":[${deep}]}`)
+  assert.deepEqual([reason, notify_ignored], ['', ['']])
+  const lock = `{"target":{"agent_id":"a\\ud800"},"message":${deep},"mode":${deep},"x":${deep}}`
+  const read = readLockOrder(lock, 0)
+  assert.ok('target' in read)
+  assert.deepEqual(read.target, { agent_id: 'a\ufffd' })
+  assert.deepEqual([read.mode, read.message, read.ignored], ['deny', '', ['x', 'mode']])
+})
+
+test('the end of a lock is a time that ISO 8601 writes with four digits of the year, or none', () => {
+  for (const [expires_at, kept] of [
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
+    ['9999-12-31T23:59:59-23:59', null],
+  ] as const) {
+    const read = readLockOrder(JSON.stringify({ target: { agent_id: 'a' }, expires_at }), 0)
+    assert.ok('target' in read)
+    assert.equal(read.expires_at, kept)
+  }
 })
