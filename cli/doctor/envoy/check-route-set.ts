@@ -1,6 +1,7 @@
 import { OTHER_ROUTE_POLICY } from '../../../core/other-route-details.ts'
 import { OWN_ROUTES } from '../../../envoy/only-own-routes.ts'
 import { type CheckResult, failed, warning } from '../check-result.ts'
+import { TO_ADMIN_SERVICE } from './check-routes.ts'
 import { at, type Message, messages, textAt } from './message.ts'
 import {
   type Gateway,
@@ -91,7 +92,7 @@ function checkComplete(check: string, host: Message, rendered: readonly Message[
 /** Distinguishes the routes of the gateway from those of others in the same virtual host. */
 function oursAmong(place: RoutePlace, rendered: readonly Message[]): (route: Message) => boolean {
   const names = new Set(rendered.map((route) => textAt(route, 'name')))
-  if (place === 'listener') names.add('admin')
+  if (place === 'listener') for (const name of TO_ADMIN_SERVICE) names.add(name)
   return (route) => needsVerdict(route) || isNoVerdict(route) || names.has(textAt(route, 'name'))
 }
 
@@ -154,11 +155,13 @@ function checkOwnOrder(
   rendered: readonly Message[],
 ): CheckResult[] {
   const ordered = rendered.map(identityOf)
-  // That of the admin service, which not every deployment has, stands between those that forward and no-verdict.
+  // Those to the admin service stand between those that forward and no-verdict.
   const admin =
     place === 'listener' ? rendered.findIndex((route) => !needsVerdict(route)) - 0.5 : -1
-  const placeOfRoute = (route: Message): number =>
-    textAt(route, 'name') === 'admin' ? admin : ordered.indexOf(identityOf(route))
+  const placeOfRoute = (route: Message): number => {
+    const at = TO_ADMIN_SERVICE.indexOf(textAt(route, 'name'))
+    return at < 0 || admin < 0 ? ordered.indexOf(identityOf(route)) : admin + at / 10
+  }
   const known = messages(host['routes']).filter((route) => placeOfRoute(route) >= 0)
   // While the secret is rotated, each secret has its own routes, and no call matches those of two.
   for (const secret of new Set(known.flatMap(secretsOf))) {

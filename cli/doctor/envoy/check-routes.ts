@@ -7,6 +7,9 @@ import {
   VERDICT_HEADER,
 } from './read-envoy-dump.ts'
 
+/** Routes of the listener to the admin service, in their order; not every deployment has them. */
+export const TO_ADMIN_SERVICE: readonly string[] = ['agents-door', 'admin']
+
 /** A shorter one can be guessed. */
 const SECRET_MIN_LENGTH = 16
 
@@ -26,7 +29,8 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
       ),
     ]
   const others = routes.filter(
-    ({ needs_verdict, name }) => !needs_verdict && name !== 'admin' && name !== 'agw-admin',
+    ({ needs_verdict, name }) =>
+      !needs_verdict && !TO_ADMIN_SERVICE.includes(name) && name !== 'agw-admin',
   )
   const open = others.filter(({ route }) => forwards(route, dump))
   for (const { name } of open)
