@@ -99,16 +99,21 @@ export function checkCall(
 ): object | null {
   if (typeof method !== 'string' || !METHOD.test(method)) return null
   if (typeof url !== 'string' || url.length > URL_MAX) return null
-  const found = explainStored(context, policy, { method, url, key, at_ms: context.now().getTime() })
+  const question = { method, url, key, at_ms: context.now().getTime() }
+  const found = explainStored(context, policy, question)
   if (found.answer === 'allowed')
     return { answer: 'allowed', error: null, details: {}, message: null }
-  const { scopes, integrations } = policy
-  const named = integrations.find(
-    ({ integration_id }) => integration_id === found.integration?.integration_id,
-  )
-  const isHidden = named !== undefined && !scopes.some((scope) => isOf(scope, named))
-  const error = (isHidden ? 'integration_not_found' : found.error) as Reason
-  const details = isHidden ? { base_url: baseUrlOf(url) } : found.details
+  const { scopes } = policy
+  const integrations = policy.integrations.filter((one) => scopes.some((scope) => isOf(scope, one)))
+  const named = found.integration?.integration_id
+  const isHidden =
+    named !== undefined && !integrations.some(({ integration_id }) => integration_id === named)
+  // As if there were no others: whatever is wrong with the URL is wrong with that of no integration, too.
+  const seen = explainStored(context, { ...policy, integrations }, question)
+  const refused = seen.answer === 'refused' ? seen : found
+  const isNone = refused === found && isHidden
+  const error = (isNone ? 'integration_not_found' : refused.error) as Reason
+  const details = isNone ? { base_url: baseUrlOf(url) } : refused.details
   return { answer: 'refused', error, details, message: REASONS[error].message }
 }
 

@@ -85,6 +85,16 @@ test('a check answers what the call would', async () => {
     assert.ok(hidden.base_url.startsWith(details.base_url))
     if (!lifted) await operator.send('DELETE', `/admin/locks/${lock_id}`, {})
   }
+  // Nor does a URL that is not valid tell whether it is that of an integration.
+  for (const path of ['/', '//x', '/x//', '/%2fx', '/%', '/?_method=DELETE']) {
+    const [there, nowhere] = await Promise.all(
+      [hidden.base_url, hidden.base_url.replace(/\w+$/, 'nowhere')].map(async (base) => {
+        const checked = await ask('POST', 'me/check', headers, { method: 'GET', url: base + path })
+        return checked.json()
+      }),
+    )
+    assert.deepEqual(there, nowhere, path)
+  }
   for (const body of [{}, { method: 'GET' }, { method: 'G E T', url }, { method: 'GET', url: 7 }])
     assert.equal((await ask('POST', 'me/check', headers, body)).status, 400)
 })
@@ -192,16 +202,21 @@ test('each message of a batch counts, and a body that does not come holds nothin
   assert.equal(few.status, 200)
   const many = await ask('POST', 'mcp', { ...own, ...accept }, messages)
   assert.equal(many.header('x-agw-reason'), 'rate_limit_exceeded')
-  const { hostname, port } = new URL(stack.proxyUrl)
-  const socket = connect(Number(port), hostname)
-  try {
-    socket.write(
-      `POST ${DOOR}/me/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
-    )
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    assert.match(answer.toString(), /^HTTP\/1\.1 401 /)
-  } finally {
-    socket.destroy()
+  const upgrade = `Authorization: ${own.authorization}\r\nConnection: Upgrade\r\nUpgrade: websocket`
+  for (const [text, status] of [
+    [`POST ${DOOR}/me/check HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{`, 401],
+    // What follows would otherwise be a matter between the caller and the service.
+    [`GET ${DOOR}/me HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n\r\n`, 400],
+  ] as const) {
+    const { hostname, port } = new URL(stack.proxyUrl)
+    const socket = connect(Number(port), hostname)
+    try {
+      socket.write(text)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      assert.ok(answer.toString().startsWith(`HTTP/1.1 ${status} `), answer.toString())
+    } finally {
+      socket.destroy()
+    }
   }
 })
 
