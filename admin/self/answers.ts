@@ -100,20 +100,20 @@ export function checkCall(
   if (typeof method !== 'string' || !METHOD.test(method)) return null
   if (typeof url !== 'string' || url.length > URL_MAX) return null
   const question = { method, url, key, at_ms: context.now().getTime() }
-  const found = explainStored(context, policy, question)
-  if (found.answer === 'allowed')
-    return { answer: 'allowed', error: null, details: {}, message: null }
   const { scopes } = policy
   const integrations = policy.integrations.filter((one) => scopes.some((scope) => isOf(scope, one)))
+  // As if there were no others. What is refused with these alone is refused with all, and says nothing of the others.
+  const seen = explainStored(context, { ...policy, integrations }, question)
+  const isWhole = seen.answer === 'refused' || integrations.length === policy.integrations.length
+  const found = isWhole ? seen : explainStored(context, policy, question)
+  if (found.answer === 'allowed')
+    return { answer: 'allowed', error: null, details: {}, message: null }
+  // A hidden one lies within one that the agent sees.
   const named = found.integration?.integration_id
   const isHidden =
     named !== undefined && !integrations.some(({ integration_id }) => integration_id === named)
-  // As if there were no others: whatever is wrong with the URL is wrong with that of no integration, too.
-  const seen = explainStored(context, { ...policy, integrations }, question)
-  const refused = seen.answer === 'refused' ? seen : found
-  const isNone = refused === found && isHidden
-  const error = (isNone ? 'integration_not_found' : refused.error) as Reason
-  const details = isNone ? { base_url: baseUrlOf(url) } : refused.details
+  const error = (isHidden ? 'integration_not_found' : found.error) as Reason
+  const details = isHidden ? { base_url: baseUrlOf(url) } : found.details
   return { answer: 'refused', error, details, message: REASONS[error].message }
 }
 

@@ -85,11 +85,17 @@ test('a check answers what the call would', async () => {
     assert.ok(hidden.base_url.startsWith(details.base_url))
     if (!lifted) await operator.send('DELETE', `/admin/locks/${lock_id}`, {})
   }
+  const inner = await operator.makeAccess(`${base_url}/things/inner`)
+  const within = { method: 'GET', url: `${inner.base_url}/x` }
+  assert.equal((await ask(within.method, `/${within.url}`)).status, 403)
+  const { error } = (await ask('POST', 'me/check', headers, within)).json()
+  assert.equal(error, 'integration_not_found')
   // Nor does a URL that is not valid tell whether it is that of an integration.
+  const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
   for (const path of ['/', '//x', '/x//', '/%2fx', '/%', '/?_method=DELETE']) {
     const [there, nowhere] = await Promise.all(
       [hidden.base_url, hidden.base_url.replace(/\w+$/, 'nowhere')].map(async (base) => {
-        const checked = await ask('POST', 'me/check', headers, { method: 'GET', url: base + path })
+        const checked = await ask('POST', 'me/check', own, { method: 'GET', url: base + path })
         return checked.json()
       }),
     )
