@@ -64,7 +64,8 @@ const isPreview = ({ query }: { readonly query?: unknown }): boolean =>
 async function lock(context: AdminContext, body: string, by: By): Promise<Answer | Refusal | null> {
   const { settings, now } = context
   const wishes = readLockOrder(body, now().getTime())
-  if (!('target' in wishes)) return invalid(wishes)
+  // Only who may lock is told what is wrong.
+  if (!('target' in wishes)) return 'proof' in by ? null : invalid(wishes)
   const { ignored, ...order } = wishes
   const parts = { ...context, lease_ms: settings.killLease_ms }
   const default_organization = settings.organizationId

@@ -29,6 +29,16 @@ after(async () => {
   await fleet.stop()
 })
 
+/** On a busy machine an edge may acknowledge after the answer; the receipt is completed then. */
+async function completed(receipt: any, name: string): Promise<void> {
+  const { kill_id, lock_id } = receipt
+  const path = kill_id === undefined ? `locks/${lock_id}` : `kills/${kill_id}`
+  await until(`${name} is acknowledged by all`, async () => {
+    if (receipt.complete === true) return true
+    return (await fleet.operator.send('GET', `/admin/${path}`)).complete === true
+  })
+}
+
 test('threat 19: no call that was sent after an acknowledged kill or lock reaches the API, though reads of the store are slow', async () => {
   const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/hammer`)
   let phase = 'active-0'
@@ -55,8 +65,7 @@ test('threat 19: no call that was sent after an acknowledged kill or lock reache
   }
   for (const [round, { name, reason, impose, lift }] of RESTRICTIONS.entries()) {
     if (round % 2 === 0) await enter(`active-${round}`)
-    const receipt = await impose(fleet.operator, access)
-    assert.equal(receipt.complete, true, name)
+    await completed(await impose(fleet.operator, access), name)
     reasons.clear()
     await enter(`dead-${round}`)
     assert.deepEqual([...reasons], [`403 ${reason}`], name)

@@ -60,6 +60,8 @@ before(async () => {
     body: { reason: MARK },
   })
   ids['kill_id'] = kill.body.kill_id
+  const lock = await make('/admin/locks', { target: { scope_id: scope.scope_id }, message: MARK })
+  ids['lock_id'] = lock.lock_id
   const webhook = await make('/webhooks', {
     name: MARK,
     url: receiver.url(`/${MARK}`),
