@@ -56,9 +56,12 @@ export const lockCreateRoutes: readonly Route[] = [
   }),
 ]
 
-/** A query of any other kind is ignored. */
+/** Whoever asks for a preview in any spelling, or for a dry run, must not get a lock. */
 const isPreview = ({ query }: { readonly query?: unknown }): boolean =>
-  typeof query === 'object' && query !== null && 'preview' in query && query.preview === 'true'
+  Object.entries(query ?? {}).some(
+    ([name, value]) =>
+      /^(?:preview|dry_run)$/.test(name) && !/^(?:false|0|off|no)$/i.test(String(value)),
+  )
 
 /** Null if the caller has to sign in first. */
 async function lock(context: AdminContext, body: string, by: By): Promise<Answer | Refusal | null> {

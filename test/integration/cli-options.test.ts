@@ -16,6 +16,9 @@ const url = `http://127.0.0.1:${admin.port}`
 const config = join(tempFolder('config'), 'agw.yaml')
 writeFileSync(config, 'agents:\n  - agent_name: not there yet\n')
 
+/** The id of a lock, once there is one. */
+const LOCK: string[] = []
+
 /** The rest of a command line with which each command gets as far as its options. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   kill: ['bot'],
@@ -38,6 +41,10 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   'kills show': ['none'],
   'edges show': ['none'],
   'tokens show': ['admin@localhost'],
+  lock: ['agent', 'bot'],
+  unlock: LOCK,
+  'restore-gap accept': ['--all'],
+  'locks show': ['none'],
 }
 
 /** Options whose effect is that other values are refused. */
@@ -89,6 +96,8 @@ const isArchiveId = (name: string | Buffer): boolean => basename(String(name)) =
 
 before(async () => {
   await admin.call('POST', '/admin/agents', { body: { agent_name: 'bot' } })
+  const lock = await admin.call('POST', '/admin/locks', { body: { target: { everything: true } } })
+  LOCK.push(lock.body.lock_id)
   await until('an archive', () => readdirSync(archive, { recursive: true }).some(isArchiveId))
   Object.assign(process.env, {
     AGW_URL: url,

@@ -217,6 +217,13 @@ test('a preview counts what a lock would concern, and locks nothing', async () =
   assert.ok(all.agents > 2 && all.in_flight >= 1, JSON.stringify(all))
   for (const target of [{ scope_id: access.scope_id }, { organization_id: 'org_default' }])
     assert.ok((await preview(target)).agents >= 1)
+  // Whoever means a trial must not get a lock.
+  for (const query of ['preview=1', 'preview', 'preview=true&preview=true', 'dry_run=true']) {
+    const trial = await fleet.operator.send('POST', `/admin/locks?${query}`, {
+      target: { agent_id },
+    })
+    assert.equal(trial.agents, 1, query)
+  }
   assert.equal(await fleet.redis.hlen(REDIS_KEYS.lockPlaces), 0)
   assert.ok(stream.isOpen())
   stream.abort()
