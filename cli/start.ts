@@ -164,8 +164,6 @@ async function prepareBoot(
   const bootstrap = bootstrapOf(boot.settings, {
     envoy_admin_socket: envoyAdminSocket(dataDir),
     ext_proc_addresses: boot.ext_proc_addresses,
-    // One process decides for a thread of Envoy's without being the slower of the two.
-    busy_processors: settings.envoyConcurrency,
     is_ext_proc_held: boot.ext_proc_fd !== null,
     access_log_address: boot.access_log_address,
     admin_socket: adminServiceSocket(dataDir),

@@ -19,11 +19,6 @@ export interface BootFacts {
   readonly envoy_admin_socket: string
   /** `unix:/path` or `host:port`, one for each ext-proc process. */
   readonly ext_proc_addresses: readonly string[]
-  /**
-   * As many of them, the first ones, are sent calls; the others only while none of those is healthy, with what they know kept
-   * fresh. A few busy processes need less CPU time than more that are half idle. All are sent calls where it is not said.
-   */
-  readonly busy_processors?: number
   /** There is one process, whose socket outlives it: calls wait in it for the next one. */
   readonly is_ext_proc_held?: boolean
   /** The same for the receiver of the access log; null where the processors take it themselves. */
@@ -363,10 +358,7 @@ function processors(facts: BootFacts): Record<string, unknown> {
   const everyOne = [...receiver, ...facts.ext_proc_addresses]
   return {
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
-    ext_proc_endpoints: byPriority(
-      endpoints(facts.ext_proc_addresses.slice(0, facts.busy_processors)),
-      endpoints(facts.ext_proc_addresses.slice(facts.busy_processors ?? Infinity)),
-    ),
+    ext_proc_endpoints: endpoints(facts.ext_proc_addresses),
     access_log_endpoints: byPriority(
       endpoints(receiver),
       endpoints(facts.ext_proc_addresses, UNCHECKED),

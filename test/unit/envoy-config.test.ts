@@ -99,34 +99,6 @@ test('as the fallback of the access log, no processor has its health checked a s
   )
 })
 
-test('processors beyond the busy ones stand by', () => {
-  const read = readSettings({})
-  assert.ok(read.ok)
-  const addresses = ['unix:/a', 'unix:/b', 'unix:/c']
-  const prioritiesOf = (more: Partial<BootFacts>): unknown => {
-    const { static_resources } = bootstrapOf(read.settings, { ...facts, ...more }) as Json
-    const { load_assignment } = static_resources.clusters.find(
-      ({ name }: Json) => name === 'ext_proc',
-    )
-    return load_assignment.endpoints.map(({ priority, lb_endpoints }: Json) => [
-      priority,
-      ...lb_endpoints.map(({ endpoint }: Json) => endpoint.address.pipe.path),
-    ])
-  }
-  assert.deepEqual(prioritiesOf({ ext_proc_addresses: addresses }), [[0, '/a', '/b', '/c']])
-  for (const [busy_processors, expected] of [
-    [
-      1,
-      [
-        [0, '/a'],
-        [1, '/b', '/c'],
-      ],
-    ],
-    [3, [[0, '/a', '/b', '/c']]],
-  ] as const)
-    assert.deepEqual(prioritiesOf({ ext_proc_addresses: addresses, busy_processors }), expected)
-})
-
 test('a processor whose socket outlives it is given up later, since calls wait in it', () => {
   const read = readSettings({})
   assert.ok(read.ok)
