@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { lowerThreadPriority } from '../core/lower-thread-priority.ts'
-import { readSettings } from '../core/settings.ts'
+import { lowerThreadPriority } from '../core/system/lower-thread-priority.ts'
+import { readSettings } from '../core/settings/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import type { ApiSockets, FromApiThread, ToApiThread } from './gate/run-api-thread.ts'
 import { ownThread } from './gate/run-delay.ts'

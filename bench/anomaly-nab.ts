@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AnomalyModel } from '../core/anomaly/anomaly-model.ts'
 import { type Incident, stepIncident } from '../core/anomaly/incident.ts'
-import { SCOPE_DEFAULTS } from '../core/model.ts'
+import { SCOPE_DEFAULTS } from '../core/catalogue/model.ts'
 
 /**
  * Series of the Numenta Anomaly Benchmark that count events, with the number of counted things that make one call:

@@ -3,7 +3,7 @@ import { AnomalyModel } from '../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../core/anomaly/anomaly-type.ts'
 import { type Incident, stepIncident } from '../core/anomaly/incident.ts'
 import type { ScopeModelState } from '../core/anomaly/scope-model.ts'
-import { SCOPE_DEFAULTS } from '../core/model.ts'
+import { SCOPE_DEFAULTS } from '../core/catalogue/model.ts'
 import { ATTACKS, type Attack } from './anomaly-attacks.ts'
 import { benchNab } from './anomaly-nab.ts'
 import {

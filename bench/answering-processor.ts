@@ -6,7 +6,7 @@ import {
   type ServiceClientConstructor,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import { fromRoot } from '../core/root.ts'
+import { fromRoot } from '../core/system/root.ts'
 import { readRequest } from '../ext-proc/envoy/read-request.ts'
 import { addHealthService } from '../test/kit/add-health-service.ts'
 import { type EnvoyStream, startServer } from '../ext-proc/envoy/start-server.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fromRoot } from '../core/root.ts'
+import { fromRoot } from '../core/system/root.ts'
 import { SeededRandom } from '../test/kit/seeded-random.ts'
 import type { SharedStack } from '../test/kit/shared-stack.ts'
 import type { KitRelay, RelayMode } from '../test/kit/start-relay.ts'

@@ -1,4 +1,4 @@
-import { hashKey, mintId, mintKey } from '../core/api-key.ts'
+import { hashKey, mintId, mintKey } from '../core/keys/api-key.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import type { Access } from '../test/kit/operator.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
-import { processStat } from '../core/process-stat.ts'
+import { processStat } from '../core/system/process-stat.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openCall } from '../test/kit/open-call.ts'
 import { startFleet } from '../test/kit/start-fleet.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { fromRoot } from '../core/root.ts'
+import { fromRoot } from '../core/system/root.ts'
 import { loadDuring } from '../test/kit/load-during.ts'
 import { startAll, stopAll } from '../test/kit/shared-stack.ts'
 

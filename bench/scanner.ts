@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type InjectionSettings, SCOPE_DEFAULTS } from '../core/model.ts'
+import { type InjectionSettings, SCOPE_DEFAULTS } from '../core/catalogue/model.ts'
 import {
   type CompiledInjectionSettings,
   compileInjectionSettings,

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { CompiledInjectionSettings } from '../core/scanner/compile-settings.ts'
 import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { type Finding, SEVERITY_RANK } from '../core/scanner/finding.ts'
-import { SPEAKERS, type Speaker } from '../core/model.ts'
+import { SPEAKERS, type Speaker } from '../core/catalogue/model.ts'
 import { scanJson } from '../test/kit/scan-json.ts'
 import { bodySaidBy } from '../test/kit/conversations.ts'
 

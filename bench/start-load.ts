@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fromRoot } from '../core/root.ts'
+import { fromRoot } from '../core/system/root.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 
 /** The callers and the API of a bench, in processes of their own. */

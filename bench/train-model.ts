@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { fromRoot } from '../core/root.ts'
+import { fromRoot } from '../core/system/root.ts'
 import {
   HALF_STRETCH_WORDS,
   LEAST_WORDS,

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { fromRoot } from '../core/root.ts'
+import { fromRoot } from '../core/system/root.ts'
 
 /**
  * Trains the learned model from nothing but the repositories that the manifests of `bench/corpus/` name, and the texts of

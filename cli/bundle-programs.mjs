@@ -88,11 +88,11 @@ export async function bundleConsole(root) {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
-      main: 'admin/dashboard/main.tsx',
-      style: 'admin/dashboard/style.css',
+      main: 'admin/console/main.tsx',
+      style: 'admin/console/style.css',
     },
     outdir: CONSOLE,
-    tsconfig: 'admin/dashboard/tsconfig.json',
+    tsconfig: 'admin/console/tsconfig.json',
     entryNames: '[name]-[hash]',
     bundle: true,
     minify: true,
@@ -103,7 +103,7 @@ export async function bundleConsole(root) {
     metafile: true,
     logLevel: 'error',
   })
-  const source = join(root, 'admin', 'dashboard')
+  const source = join(root, 'admin', 'console')
   let page = readFileSync(join(source, 'index.html'), 'utf8')
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint === undefined) continue

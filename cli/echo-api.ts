@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { answerPings } from '../core/answer-pings.ts'
+import { answerPings } from '../core/system/answer-pings.ts'
 
 /**
  * A small API for trying the gateway: it returns what it has received. `agw start` runs it, and

@@ -29,7 +29,7 @@ import { writeThirdParty } from './third-party.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const PROGRAM_SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli']
 const SOURCES = [...PROGRAM_SOURCES, 'bench', 'test']
-const PROJECTS = ['.', join('admin', 'dashboard')]
+const PROJECTS = ['.', join('admin', 'console')]
 const OUTPUT = /\.(?:js|js\.map|d\.ts)$/
 const NEEDED_NODE = [20, 19]
 /** What the programs, and what all that the compiler writes was built from. */

@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/settings/settings.ts'
 import { proxiedCluster } from '../core/store/upstream-cluster.ts'
 import { type ConfigPart, listAt, partAt } from './config-part.ts'
 import { cidrRange, refusedRanges } from './refused-ranges.ts'

@@ -1,4 +1,4 @@
-import { OTHER_ROUTE_DETAILS } from '../core/other-route-details.ts'
+import { OTHER_ROUTE_DETAILS } from '../core/catalogue/other-route-details.ts'
 import { asListener } from './as-listener.ts'
 import { type ConfigPart, partAt } from './config-part.ts'
 import { NO_OWN_ROUTE, OWN_ROUTES } from './only-own-routes.ts'

@@ -1,8 +1,8 @@
-import { writeJsonRpcError } from '../core/write-json-rpc-error.ts'
-import { NO_RETRY } from '../core/no-retry.ts'
-import { REASONS } from '../core/reasons.ts'
-import type { Reason } from '../core/reasons.ts'
-import { OTHER_ROUTE_DETAILS } from '../core/other-route-details.ts'
+import { writeJsonRpcError } from '../core/catalogue/write-json-rpc-error.ts'
+import { NO_RETRY } from '../core/catalogue/no-retry.ts'
+import { REASONS } from '../core/catalogue/reasons.ts'
+import type { Reason } from '../core/catalogue/reasons.ts'
+import { OTHER_ROUTE_DETAILS } from '../core/catalogue/other-route-details.ts'
 
 /** Which of Envoy's own answers a reason stands for: a CEL expression over the finished call. */
 interface Mapping {

@@ -1,4 +1,4 @@
-import { OTHER_ROUTE_POLICY } from '../core/other-route-details.ts'
+import { OTHER_ROUTE_POLICY } from '../core/catalogue/other-route-details.ts'
 import type { ConfigPart } from './config-part.ts'
 
 const TYPE = 'type.googleapis.com/envoy.extensions.filters.http.rbac.v3'

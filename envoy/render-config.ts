@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/settings/settings.ts'
 import { asEnvoyGateway } from './as-envoy-gateway.ts'
 import { asIstio } from './as-istio.ts'
 import { asListener } from './as-listener.ts'

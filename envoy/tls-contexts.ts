@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/settings/settings.ts'
 
 type TlsSettings = Pick<
   Settings,

@@ -1,5 +1,5 @@
-import { answerPings } from '../core/answer-pings.ts'
-import { survivesItsReader } from '../core/line-output.ts'
+import { answerPings } from '../core/system/answer-pings.ts'
+import { survivesItsReader } from '../core/system/line-output.ts'
 import { runEdge } from './run-edge.ts'
 
 // Sockets and files of this process are accessible only to its own user.

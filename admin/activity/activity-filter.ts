@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
-import { EVENT_NAMES } from '../../core/events.ts'
+import { EVENT_NAMES } from '../../core/catalogue/events.ts'
 import {
   hasIndex,
   INDEXED_MEMBERS,
@@ -8,7 +8,7 @@ import {
   valueOfMember,
 } from '../../core/activity/activity-index.ts'
 import { VIAS } from '../../core/activity/vias.ts'
-import { type Reason, REASONS } from '../../core/reasons.ts'
+import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import { TimeText } from '../http/common-schemas.ts'
 import type { Issue } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
-import { EVENT_NAMES } from '../../core/events.ts'
+import { EVENT_NAMES } from '../../core/catalogue/events.ts'
 import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 const Text = Nullable(Type.String())

@@ -1,4 +1,4 @@
-import { eventRow } from '../../core/events.ts'
+import { eventRow } from '../../core/catalogue/events.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ActivityFilter } from './activity-filter.ts'
 import type { SeriesView } from './count-view.ts'

@@ -1,4 +1,4 @@
-import { chunksOf } from '../../core/chunks-of.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'

@@ -14,7 +14,7 @@ import {
 import { indexHash } from '../../core/activity/index-hash.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 import { readAt } from '../../core/activity/read-at.ts'
-import { readAhead } from '../../core/read-ahead.ts'
+import { readAhead } from '../../core/system/read-ahead.ts'
 import {
   type ActivityFilter,
   matchesFilter,

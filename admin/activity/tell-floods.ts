@@ -1,6 +1,6 @@
 import { ACTIVITY_MAX_ENTRIES } from '../../core/activity/activity-entry.ts'
 import { floodEntry } from '../../core/activity/flood-entry.ts'
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Cascade } from '../http/common-schemas.ts'
 import type { AdminCall, Route } from '../http/define-route.ts'

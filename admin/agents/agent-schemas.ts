@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { UNLISTED_HOSTS } from '../../core/model.ts'
-import { AGENT_ID_PATTERN } from '../../core/policy/agent-id.ts'
+import { UNLISTED_HOSTS } from '../../core/catalogue/model.ts'
+import { AGENT_ID_PATTERN } from '../../core/request/agent-id.ts'
 import { LabelEffects, LabelsSchema, LabelsPatch } from '../labels/label-schemas.ts'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'

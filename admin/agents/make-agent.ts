@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { mintId } from '../../core/api-key.ts'
-import type { Agent } from '../../core/model.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { newKey } from '../keys/new-key.ts'
 import { checkLabels } from '../labels/check-labels.ts'

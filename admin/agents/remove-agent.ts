@@ -1,4 +1,4 @@
-import type { Agent, ApiKey, Scope } from '../../core/model.ts'
+import type { Agent, ApiKey, Scope } from '../../core/catalogue/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'

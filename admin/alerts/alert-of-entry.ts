@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { isFloodEntry } from '../../core/activity/is-flood-entry.ts'
 import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
-import type { AlertingEvent } from '../../core/events.ts'
+import type { AlertingEvent } from '../../core/catalogue/events.ts'
 
 /** The alert that a log entry raises; null for most entries. */
 export function alertOfEntry(entry: ActivityEntry): AlertCause | null {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { Mailer } from '../email/mailer.ts'
+import type { Mailer } from './mailer.ts'
 import { readAlerts } from './alert-view.ts'
 
 /** Alerts that one e-mail lists; the rest is counted. */

@@ -1,5 +1,5 @@
 import type { AlertKind } from '../../core/alerts/alert.ts'
-import type { Agent, Organization } from '../../core/model.ts'
+import type { Agent, Organization } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../resources/records.ts'

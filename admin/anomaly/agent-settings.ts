@@ -1,5 +1,5 @@
-import { chunksOf } from '../../core/chunks-of.ts'
-import type { Agent, Scope } from '../../core/model.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
+import type { Agent, Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { scopeTextsOf } from '../labels/selected.ts'

@@ -1,4 +1,4 @@
-import { namedId } from '../../core/model.ts'
+import { namedId } from '../../core/catalogue/model.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'

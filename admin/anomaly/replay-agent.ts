@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { LEARNING_MS } from '../../core/anomaly/anomaly-model.ts'
 import { Replay, type ReplayedScope } from '../../core/anomaly/replay.ts'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { type SearchParts, searchActivity } from '../activity/search-activity.ts'
 
 /** Calls that one replay scores, and the time for reading them: the newest are read first. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ANOMALY_TYPES } from '../../core/anomaly/anomaly-type.ts'
-import type { Agent, Scope } from '../../core/model.ts'
+import type { Agent, Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import {
   AgentParams,

@@ -1,4 +1,4 @@
-import { chunksOf } from '../../core/chunks-of.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 export interface DashboardFile {
   readonly path: string

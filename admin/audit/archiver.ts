@@ -8,7 +8,7 @@ import {
   archiveKeys,
   type ArchiveRoots,
 } from '../../core/activity/archive-line.ts'
-import { freeBytesOf } from '../../core/free-bytes-of.ts'
+import { freeBytesOf } from '../../core/system/free-bytes-of.ts'
 import { msOfPlace, placeBefore } from '../../core/activity/log-place.ts'
 import { readLog } from '../../core/activity/read-log.ts'
 import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
@@ -20,7 +20,7 @@ import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { lease } from '../../core/redis/lease.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import type { RequestLoad } from '../context/request-load.ts'

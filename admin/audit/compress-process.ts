@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { BARE_ENVIRONMENT } from '../../core/bare-environment.ts'
-import { fromRoot } from '../../core/root.ts'
+import { BARE_ENVIRONMENT } from '../../core/system/bare-environment.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { type CompressedHour, replaceHour } from './compress-hour.ts'
 
 /** A line to the process. Each is answered by a line. */

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { lowerProcessShare } from '../../core/lower-process-share.ts'
+import { lowerProcessShare } from '../../core/system/lower-process-share.ts'
 import { writeCompressed } from './compress-hour.ts'
 import type { CompressAnswer, CompressJob } from './compress-process.ts'
 

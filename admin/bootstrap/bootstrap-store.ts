@@ -1,11 +1,11 @@
-import { hashKey, mintId } from '../../core/api-key.ts'
-import { type AdminToken, type Organization } from '../../core/model.ts'
+import { hashKey, mintId } from '../../core/keys/api-key.ts'
+import { type AdminToken, type Organization } from '../../core/catalogue/model.ts'
 import { commit, EPOCH, type Guard, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { newLineage } from '../../core/store/minimum-version.ts'
-import { newToken } from '../tokens/new-token.ts'
+import { newToken } from '../access/new-token.ts'
 import { parseRecord, recordText } from '../../core/store/stored-record.ts'
 
 /** The reserved name of the token that comes from the setting. */

@@ -8,7 +8,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, conflict, notFound } from '../http/outcome.ts'
-import { isDeploymentAdmin } from '../sign-in/sign-in.ts'
+import { isDeploymentAdmin } from '../access/sign-in.ts'
 import { CA_STEPS, type CaRefusal, rotateAuthority } from './rotate-authority.ts'
 
 type CaRole = 'current' | 'next' | 'previous'

@@ -3,8 +3,8 @@ import { storedAuthority } from '../../core/certificate/stored-authority.ts'
 import { commit } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 /** Makes the CA of the forward proxy where it is needed and the store has none. Of several processes, one makes it. */
 export async function keepAuthority(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
+import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/keys/seal.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { type Answer, type Refusal, conflict } from '../http/outcome.ts'

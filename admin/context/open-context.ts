@@ -1,5 +1,5 @@
 import { followStore } from '../../core/control/store-clock.ts'
-import { DiskReserve } from '../../core/disk-reserve.ts'
+import { DiskReserve } from '../../core/redis/disk-reserve.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { RecentChanges } from './recent-changes.ts'

@@ -2,7 +2,7 @@ import { archiveRoot } from '../../core/activity/archive-line.ts'
 import { type Change, commit, type Guard, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import {
   activeKeyId,
   openRoot,

@@ -1,5 +1,5 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { isSealed, SEALED_KINDS, type SealedKind, sealedUnder } from '../../core/seal.ts'
+import { isSealed, SEALED_KINDS, type SealedKind, sealedUnder } from '../../core/keys/seal.ts'
 import { SEALED_STORES } from './sealed-stores.ts'
 
 /** How many values each key still encrypts, by key id and kind. */

@@ -1,4 +1,4 @@
-import type { SealedKind } from '../../core/seal.ts'
+import type { SealedKind } from '../../core/keys/seal.ts'
 import type { Unreadable } from './find-unreadable.ts'
 
 const NAMED_MAX = 20

@@ -1,5 +1,5 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { type KeyRing, SEALED_KINDS, type SealedKind, sealedUnder } from '../../core/seal.ts'
+import { type KeyRing, SEALED_KINDS, type SealedKind, sealedUnder } from '../../core/keys/seal.ts'
 import { SEALED_STORES } from './sealed-stores.ts'
 
 /** A record that no key opens. */

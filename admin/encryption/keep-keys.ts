@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { archiveRoot } from '../../core/activity/archive-line.ts'
-import { followKeyFile } from '../../core/follow-key-file.ts'
-import type { LiveKeyRing } from '../../core/live-key-ring.ts'
+import { followKeyFile } from '../../core/keys/follow-key-file.ts'
+import type { LiveKeyRing } from '../../core/keys/live-key-ring.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import {
   activeKeyId,
   keyMismatch,

@@ -1,4 +1,4 @@
-import type { SealedKind } from '../../core/seal.ts'
+import type { SealedKind } from '../../core/keys/seal.ts'
 import { describeCounts } from './count-sealed.ts'
 
 /** What an operator reads about encryption keys: one sentence on what is wrong, then what to do. */

@@ -1,5 +1,5 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import { activeKeyId, keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
 import { countSealed } from './count-sealed.ts'
 import { missingKey } from './key-sentences.ts'

@@ -1,6 +1,6 @@
 import type { Change } from '../../core/change/commit.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 
 /** One stored record that holds encrypted values. */
 export interface SealedRecord {

@@ -1,4 +1,4 @@
-import type { SealedKind } from '../../core/seal.ts'
+import type { SealedKind } from '../../core/keys/seal.ts'
 import { sealedAnswers } from './sealed-answers.ts'
 import { sealedArchiveKeys } from './sealed-archive-keys.ts'
 import { sealedAuthority } from './sealed-authority.ts'

@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { isSealed } from '../../core/seal.ts'
+import { isSealed } from '../../core/keys/seal.ts'
 import { scanHash } from '../../core/redis/scan-store.ts'
 import { resealSecrets } from '../webhooks/webhook-secret.ts'
 import type { Webhook } from '../webhooks/webhook.ts'

@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { HEADER_TABLE } from '../../core/header-table.ts'
-import { mintId } from '../../core/api-key.ts'
+import { HEADER_TABLE } from '../../core/catalogue/header-table.ts'
+import { mintId } from '../../core/keys/api-key.ts'
 import { errorReply } from '../http/error-reply.ts'
-import { CLIENT_ADDRESS } from '../sign-in/source-address.ts'
+import { CLIENT_ADDRESS } from '../access/source-address.ts'
 
 /** Shorter than the other side keeps a connection that is not used, so that no request meets one that it closes. */
 const IDLE_LIMIT_MS = 30_000

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { runDelay_ms } from './run-delay.ts'
 import { startPatiently } from './start-patiently.ts'
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { AlertCause } from '../../core/alerts/alert.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
-import type { DiskReserve } from '../../core/disk-reserve.ts'
+import type { DiskReserve } from '../../core/redis/disk-reserve.ts'
 import { acceptsWrites } from '../../core/redis/accepts-writes.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 /**
  * Whether the Host header of a request names this service. A web page of an attacker whose DNS name turns into our

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { STATUS_CODES } from 'node:http'
-import { mintId } from '../../core/api-key.ts'
+import { mintId } from '../../core/keys/api-key.ts'
 import { errorReply } from './error-reply.ts'
 import type { AdminErrorCode } from './admin-errors.ts'
 

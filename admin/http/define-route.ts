@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import type { CallerProof } from '../../core/kill/publish-kill.ts'
-import type { AdminRole } from '../../core/model.ts'
+import type { AdminRole } from '../../core/catalogue/model.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Answer, Outcome, Refusal } from './outcome.ts'
 

@@ -1,8 +1,8 @@
 import { getPublicSuffix } from 'tldts'
-import type { AlsoHost, Integration } from '../../core/model.ts'
-import { WILDCARD } from '../../core/policy/also-hosts.ts'
-import { canonicalHost } from '../../core/policy/canonical-host.ts'
-import { parsePathPattern } from '../../core/policy/path-pattern.ts'
+import type { AlsoHost, Integration } from '../../core/catalogue/model.ts'
+import { WILDCARD } from '../../core/decision/also-hosts.ts'
+import { canonicalHost } from '../../core/request/canonical-host.ts'
+import { parsePathPattern } from '../../core/decision/path-pattern.ts'
 import type { Issue } from '../http/outcome.ts'
 import { ALSO_HOST_DEFAULTS } from './integration-schemas.ts'
 

@@ -1,4 +1,4 @@
-import type { Integration } from '../../core/model.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { conflict, type Refusal } from '../http/outcome.ts'

@@ -1,6 +1,6 @@
 import type { Guard, Write } from '../../core/change/commit.ts'
-import type { Integration } from '../../core/model.ts'
-import { originsWithCredential } from '../../core/policy/also-hosts.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
+import { originsWithCredential } from '../../core/decision/also-hosts.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { conflict, type Refusal } from '../http/outcome.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Integration } from '../../core/model.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Cascade, Strict } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'

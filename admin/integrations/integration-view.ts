@@ -1,7 +1,11 @@
 import { findCredentialType } from '../../core/credential/catalogue.ts'
-import { type Integration, UPSTREAM_DEFAULTS, type UpstreamSettings } from '../../core/model.ts'
-import type { KeyRing } from '../../core/seal.ts'
-import { Secret } from '../../core/secret.ts'
+import {
+  type Integration,
+  UPSTREAM_DEFAULTS,
+  type UpstreamSettings,
+} from '../../core/catalogue/model.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import { Secret } from '../../core/keys/secret.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 
 /** Four characters of a shorter secret would be too large a part of it. */

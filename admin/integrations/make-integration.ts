@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { mintId } from '../../core/api-key.ts'
-import type { Integration } from '../../core/model.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'

@@ -1,5 +1,5 @@
-import { type BaseUrl, parseBaseUrl } from '../../core/policy/parse-base-url.ts'
-import type { UrlProblem } from '../../core/policy/read-url.ts'
+import { type BaseUrl, parseBaseUrl } from '../../core/request/parse-base-url.ts'
+import type { UrlProblem } from '../../core/request/read-url.ts'
 import type { Issue } from '../http/outcome.ts'
 import { BASE_URL_SEGMENTS_LIMIT } from './integration-schemas.ts'
 

@@ -1,5 +1,5 @@
 import type { ControlTarget } from '../../core/control/control-message.ts'
-import type { Integration } from '../../core/model.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'

@@ -1,6 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { type Integration, UPSTREAM_DEFAULTS, type UpstreamSettings } from '../../core/model.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import {
+  type Integration,
+  UPSTREAM_DEFAULTS,
+  type UpstreamSettings,
+} from '../../core/catalogue/model.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { Issue } from '../http/outcome.ts'
 

@@ -1,7 +1,7 @@
 import { urlsOf } from '../../core/credential/urls-of.ts'
 import { egressWarnings, type EgressRules } from '../../core/egress/egress-warnings.ts'
 import { maskSecrets } from '../../core/masking/mask-secrets.ts'
-import type { Integration } from '../../core/model.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
 
 const KEY_IN_URL =
   'base_url: the path seems to contain a key. A base URL is not encrypted, every role can read it, and the agent has to know it. Use a credential instead if the API accepts one.'

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../core/model.ts'
+import type { ApiKey } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { AgentParams } from '../http/common-schemas.ts'
 import type { AdminCall, Route } from '../http/define-route.ts'

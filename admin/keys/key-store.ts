@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../core/model.ts'
+import type { ApiKey } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { listRecords, readRecord } from '../resources/records.ts'

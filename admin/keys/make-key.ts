@@ -1,5 +1,5 @@
-import { chunksOf } from '../../core/chunks-of.ts'
-import type { Agent, ApiKey, KeyUse } from '../../core/model.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
+import type { Agent, ApiKey, KeyUse } from '../../core/catalogue/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'

@@ -1,6 +1,6 @@
-import { hashKey, lastFour, mintId, mintKey } from '../../core/api-key.ts'
+import { hashKey, lastFour, mintId, mintKey } from '../../core/keys/api-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
-import type { ApiKey } from '../../core/model.ts'
+import type { ApiKey } from '../../core/catalogue/model.ts'
 import { EPOCH, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { recordText } from '../../core/store/stored-record.ts'

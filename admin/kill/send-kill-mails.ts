@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { repeatWork } from '../../core/repeat-work.ts'
+import { repeatWork } from '../../core/system/repeat-work.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import type { Mail, Mailer } from '../email/mailer.ts'
+import type { Mail, Mailer } from '../alerts/mailer.ts'
 
 /** Polling interval. A kill does not wait for its e-mail. */
 const INTERVAL_MS = 1_000

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { Labels, Selector } from '../../core/model.ts'
-import { isEmptySelector } from '../../core/policy/selector.ts'
+import type { Labels, Selector } from '../../core/catalogue/model.ts'
+import { isEmptySelector } from '../../core/decision/selector.ts'
 import type { Issue } from '../http/outcome.ts'
 import { LABELS_LIMIT, type SelectorSchema, TERMS_LIMIT } from './label-schemas.ts'
 

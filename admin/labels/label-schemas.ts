@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SELECTOR_OPERATORS } from '../../core/model.ts'
+import { SELECTOR_OPERATORS } from '../../core/catalogue/model.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
 
 export const LABELS_LIMIT = 16

@@ -1,6 +1,12 @@
-import { type Agent, type Labels, type Scope, SELECTED, type Selector } from '../../core/model.ts'
+import {
+  type Agent,
+  type Labels,
+  type Scope,
+  SELECTED,
+  type Selector,
+} from '../../core/catalogue/model.ts'
 import type { Write } from '../../core/change/commit.ts'
-import { matchesSelector } from '../../core/policy/selector.ts'
+import { matchesSelector } from '../../core/decision/selector.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'

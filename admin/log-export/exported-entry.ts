@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
-import { EVENTS } from '../../core/events.ts'
+import { EVENTS } from '../../core/catalogue/events.ts'
 import { hideFormerSecrets } from '../activity/hide-former-secrets.ts'
 
 /** An entry of the log as it is exported; without `entry` it cannot be read, and `text` is all that is known. */

@@ -1,6 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { EVENTS, type EventName } from '../../core/events.ts'
-import { version } from '../../core/version.ts'
+import { EVENTS, type EventName } from '../../core/catalogue/events.ts'
+import { version } from '../../core/system/version.ts'
 import { activityView } from '../activity/activity-view.ts'
 import type { ExportedEntry } from './exported-entry.ts'
 import type { ExportGap } from './log-target.ts'

@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
-import { mintId } from '../../core/api-key.ts'
-import type { Organization } from '../../core/model.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import type { Organization } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
-import { newToken } from '../tokens/new-token.ts'
+import { newToken } from '../access/new-token.ts'
 import { type NewOrganization, ORGANIZATIONS_LIMIT } from './organization-schemas.ts'
 
 /** Creates an organization and its first admin token; tokens of other organizations cannot act in it. */

@@ -1,4 +1,4 @@
-import type { Organization } from '../../core/model.ts'
+import type { Organization } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Cascade } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'

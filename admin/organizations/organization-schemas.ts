@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { UNLISTED_HOSTS } from '../../core/model.ts'
+import { UNLISTED_HOSTS } from '../../core/catalogue/model.ts'
 import { Name, Strict, Timestamp } from '../http/common-schemas.ts'
-import { Email } from '../tokens/token-schemas.ts'
+import { Email } from '../access/token-schemas.ts'
 
 export const ORGANIZATIONS_LIMIT = 10_000
 

@@ -1,4 +1,9 @@
-import { type ApiKey, type AdminToken, type Organization, SELECTED } from '../../core/model.ts'
+import {
+  type ApiKey,
+  type AdminToken,
+  type Organization,
+  SELECTED,
+} from '../../core/catalogue/model.ts'
 import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'

@@ -1,4 +1,4 @@
-import { chunksOf } from '../../core/chunks-of.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'

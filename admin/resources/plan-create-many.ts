@@ -1,4 +1,4 @@
-import { mintId } from '../../core/api-key.ts'
+import { mintId } from '../../core/keys/api-key.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import {
   type Issue,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Scope } from '../../core/model.ts'
+import type { Scope } from '../../core/catalogue/model.ts'
 import { completeSelector } from '../labels/check-labels.ts'
 import { readTime } from '../http/read-time.ts'
 import type { EditableScope } from './scope-schemas.ts'

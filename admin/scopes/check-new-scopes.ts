@@ -1,4 +1,4 @@
-import type { Scope } from '../../core/model.ts'
+import type { Scope } from '../../core/catalogue/model.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import type { Refusal } from '../http/outcome.ts'
 import { checkSelectorScopes } from './check-owners.ts'

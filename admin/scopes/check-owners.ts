@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Scope, SELECTED } from '../../core/model.ts'
-import { isNegativeSelector } from '../../core/selector-text.ts'
+import { type Scope, SELECTED } from '../../core/catalogue/model.ts'
+import { isNegativeSelector } from '../../core/catalogue/selector-text.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { conflict, invalid, type Issue, type Refusal } from '../http/outcome.ts'

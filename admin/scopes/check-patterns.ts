@@ -1,9 +1,9 @@
 import { type PatternProblems, problemsOf } from '../../core/inspection/answer-job.ts'
 import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
-import type { InjectionSettings } from '../../core/model.ts'
+import type { InjectionSettings } from '../../core/catalogue/model.ts'
 import { type ExpressionProblem, patternSettings } from '../../core/scanner/compile-settings.ts'
-import { PATTERN_CATALOGUE } from '../patterns/pattern-catalogue.ts'
+import { PATTERN_CATALOGUE } from '../../core/scanner/pattern-catalogue.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, invalid, type Refusal } from '../http/outcome.ts'
 

@@ -1,5 +1,5 @@
-import { parsePathPattern, type PatternProblem } from '../../core/policy/path-pattern.ts'
-import type { Scope } from '../../core/model.ts'
+import { parsePathPattern, type PatternProblem } from '../../core/decision/path-pattern.ts'
+import type { Scope } from '../../core/catalogue/model.ts'
 import type { Issue } from '../http/outcome.ts'
 import { checkSelector } from '../labels/check-labels.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { mintId } from '../../core/api-key.ts'
-import { type Agent, SCOPE_DEFAULTS, type Scope, SELECTED } from '../../core/model.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import { type Agent, SCOPE_DEFAULTS, type Scope, SELECTED } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { mergePatch } from '../resources/merge-patch.ts'
 import { readRecord } from '../resources/records.ts'

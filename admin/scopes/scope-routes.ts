@@ -6,7 +6,7 @@ import {
   type Scope,
   SELECTED,
   SPEAKERS,
-} from '../../core/model.ts'
+} from '../../core/catalogue/model.ts'
 import type { EdgeMember } from '../../core/store/edge-members.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { TimeText } from '../http/common-schemas.ts'

@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, Type } from 'typebox'
-import { RATE_PER, RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/model.ts'
+import { RATE_PER, RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/catalogue/model.ts'
 import { TRUSTED_TEXT } from '../../core/scanner/trusted-text.ts'
 import {
   Id,

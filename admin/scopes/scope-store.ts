@@ -1,4 +1,4 @@
-import type { Scope } from '../../core/model.ts'
+import type { Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type Listed, listedRecord, NEWER, readRecord, type Stored } from '../resources/records.ts'

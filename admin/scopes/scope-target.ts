@@ -1,5 +1,5 @@
 import type { ControlTarget } from '../../core/control/control-message.ts'
-import { type Scope, SELECTED } from '../../core/model.ts'
+import { type Scope, SELECTED } from '../../core/catalogue/model.ts'
 
 /** What edges must drop when a scope changes: its agent, or all of the organization where a scope selects them. */
 export const scopeTarget = ({

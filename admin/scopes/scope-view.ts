@@ -1,4 +1,4 @@
-import { namedId, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
+import { namedId, SCOPE_DEFAULTS, type Scope } from '../../core/catalogue/model.ts'
 
 /** What a reader of the API sees of a scope. */
 export function scopeView(scope: Scope): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { type Agent, type Scope, SELECTED } from '../../core/model.ts'
-import { matchesSelector } from '../../core/policy/selector.ts'
+import { type Agent, type Scope, SELECTED } from '../../core/catalogue/model.ts'
+import { matchesSelector } from '../../core/decision/selector.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { AgentView } from '../agents/agent-schemas.ts'
 import { agentViews } from '../agents/agent-view.ts'

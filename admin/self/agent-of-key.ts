@@ -1,14 +1,14 @@
-import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import { hashKey, isWellFormedKey } from '../../core/keys/api-key.ts'
 import { checkKey } from '../../core/decision/check-key.ts'
-import type { ApiKey } from '../../core/model.ts'
-import type { Header } from '../../core/policy/header.ts'
-import { readKey } from '../../core/policy/read-key.ts'
-import type { Reason } from '../../core/reasons.ts'
+import type { ApiKey } from '../../core/catalogue/model.ts'
+import type { Header } from '../../core/request/header.ts'
+import { readKey } from '../../core/request/read-key.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'
 import type { AdminContext } from '../context/admin-context.ts'
-import { readPolicy, type StoredPolicy } from '../explain/read-policy.ts'
+import { readPolicy, type StoredPolicy } from '../try/read-policy.ts'
 
 /** The agent that asks, with what decides its calls. */
 export interface AskingAgent {

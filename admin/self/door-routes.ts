@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseUrl } from '../../core/bounded/parse-url.ts'
-import { type Reason, REASONS } from '../../core/reasons.ts'
-import type { Header } from '../../core/policy/header.ts'
+import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { RequestTurns } from '../context/request-turns.ts'
 import {

@@ -1,5 +1,5 @@
 import { createMcpHandler, type McpHttpHandler, Server } from '@modelcontextprotocol/server'
-import { version } from '../../core/version.ts'
+import { version } from '../../core/system/version.ts'
 import { CALL_MESSAGE } from './answers.ts'
 
 /** What an agent can ask about itself; each answer is JSON. */

@@ -6,13 +6,13 @@ import {
   LogController,
   fastify,
 } from 'fastify'
-import { mintId } from '../../core/api-key.ts'
+import { mintId } from '../../core/keys/api-key.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { isKillRequest } from '../kill/is-kill-request.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
-import { lockCreateRoutes } from '../locks/create-routes.ts'
-import type { ListenerKind } from '../sign-in/source-address.ts'
+import { lockCreateRoutes } from '../kill/lock-create-routes.ts'
+import type { ListenerKind } from '../access/source-address.ts'
 import { answerClientError } from '../http/answer-client-error.ts'
 import { allowedHosts } from '../http/allowed-hosts.ts'
 import type { RequestLoad } from '../context/request-load.ts'

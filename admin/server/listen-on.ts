@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, lstatSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { listenFailure } from '../../core/listen-failure.ts'
-import type { Settings } from '../../core/settings.ts'
+import { listenFailure } from '../../core/system/listen-failure.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { buildServer, type ServeElsewhere } from './build-server.ts'
 

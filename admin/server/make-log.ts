@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
-import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
-import { LineOutput } from '../../core/line-output.ts'
+import { HIDDEN_MEMBERS } from '../../core/credential/hidden-members.ts'
+import { LineOutput } from '../../core/system/line-output.ts'
 
 /** The log of the admin service: one JSON line an event, without secrets. */
 export const makeLog = (

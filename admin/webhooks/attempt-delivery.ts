@@ -1,4 +1,4 @@
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type Sender, sendDelivery } from './send-delivery.ts'
 import { signDelivery } from './sign-delivery.ts'

@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { outboxKeys } from '../../core/outbox/outbox-keys.ts'
+import { outboxKeys } from '../../core/change/outbox-keys.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 

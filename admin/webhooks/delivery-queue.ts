@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { eventRow } from '../../core/events.ts'
+import { eventRow } from '../../core/catalogue/events.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { SCRIPTS, ScriptName } from '../../core/redis/scripts.ts'

@@ -1,5 +1,5 @@
-import type { AdminRole } from '../../core/model.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { AdminRole } from '../../core/catalogue/model.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import { ATTEMPTS_KEPT } from './delivery-queue.ts'
 import { DELIVERY_HEADERS } from './send-delivery.ts'

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { mintId } from '../../core/api-key.ts'
+import { mintId } from '../../core/keys/api-key.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'

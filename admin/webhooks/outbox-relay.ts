@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
+import { buildEnvelope } from '../../core/change/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type Formatted, isNewer } from '../../core/store/stored-record.ts'

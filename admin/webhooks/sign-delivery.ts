@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Secret } from '../../core/secret.ts'
+import type { Secret } from '../../core/keys/secret.ts'
 import { standardKeyOf } from './check-webhook-secret.ts'
 
 /**

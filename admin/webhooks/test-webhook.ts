@@ -1,5 +1,5 @@
-import { mintId } from '../../core/api-key.ts'
-import type { Envelope } from '../../core/outbox/build-envelope.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import type { Envelope } from '../../core/change/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../resources/records.ts'
 import type { AdminCall } from '../http/define-route.ts'

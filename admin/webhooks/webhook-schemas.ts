@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { DELIVERED_EVENTS } from '../../core/events.ts'
+import { DELIVERED_EVENTS } from '../../core/catalogue/events.ts'
 import {
   Id,
   Name,

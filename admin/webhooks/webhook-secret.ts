@@ -1,6 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
-import type { Secret } from '../../core/secret.ts'
+import {
+  isSealed,
+  type KeyRing,
+  reseal,
+  type SealBinding,
+  seal,
+  unseal,
+} from '../../core/keys/seal.ts'
+import type { Secret } from '../../core/keys/secret.ts'
 import type { Webhook } from './webhook.ts'
 
 type Owner = Pick<Webhook, 'organization_id' | 'webhook_id'>

@@ -1,4 +1,4 @@
-import type { DeliveredEvent } from '../../core/events.ts'
+import type { DeliveredEvent } from '../../core/catalogue/events.ts'
 
 /** A webhook as it is stored; its delivery state is stored separately (`WebhookState`). */
 export interface Webhook {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type KeyRing, parseKeyRing } from '../../core/seal.ts'
+import { type KeyRing, parseKeyRing } from '../../core/keys/seal.ts'
 import { backupMac, unwrapKeys, type WrappedKeys } from './backup-keys.ts'
 
 /** The first line of a backup. */

@@ -6,8 +6,8 @@ import {
   randomBytes,
   scryptSync,
 } from 'node:crypto'
-import { readSecretFile } from '../../core/secret-file.ts'
-import type { Environment } from '../../core/settings.ts'
+import { readSecretFile } from '../../core/settings/secret-file.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 
 /** 128 MiB and about half a second for each guess of a passphrase. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 2 ** 20 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AdminOptions } from '../access/admin-access.ts'
-import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { type AdminAnswer, callAdmin, messageOf } from '../deployment/call-admin.ts'
 import { type Creation, createAll } from './create-all.ts'
 import { comparable, withoutKey } from './differences.ts'
 import { groupChanges } from './group-changes.ts'

@@ -1,5 +1,5 @@
-import type { AdminOptions } from '../access/admin-access.ts'
-import { type AdminAnswer, callAdmin } from '../call-admin.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { type AdminAnswer, callAdmin } from '../deployment/call-admin.ts'
 import { BULK } from './group-changes.ts'
 import { type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
 

@@ -1,4 +1,4 @@
-import type { AdminOptions } from '../access/admin-access.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
 import { type Creation, createAll } from './create-all.ts'
 import { type AgentWithKey, agentWithKey } from './key-book.ts'
 import type { Json } from './section-resources.ts'

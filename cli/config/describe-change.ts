@@ -1,7 +1,7 @@
 import type { MemberChange } from './differences.ts'
 import type { ConfigChange } from './plan-changes.ts'
 import { SECTION_RESOURCES } from './section-resources.ts'
-import { terminalText } from '../terminal-text.ts'
+import { terminalText } from '../terminal/terminal-text.ts'
 
 /** Longer values are truncated; `-o json` prints them in full. */
 const VALUE_LIMIT = 60

@@ -6,7 +6,7 @@ import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
 import type { CurrentConfig } from './read-current-config.ts'
 import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
-import { yamlText } from '../yaml-text.ts'
+import { yamlText } from '../terminal/yaml-text.ts'
 
 /** Generated ids are left out of the file; chosen ones are kept. */
 const MADE_ID = /^agt_[0-9A-Za-z]{20}$/

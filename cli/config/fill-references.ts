@@ -1,4 +1,4 @@
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 
 const REFERENCE = /\$\{([^}]*)\}/g
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -10,9 +10,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { mintId } from '../../core/api-key.ts'
-import { type AdminOptions, adminAccess } from '../access/admin-access.ts'
-import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import { type AdminOptions, adminAccess } from '../deployment/admin-access.ts'
+import { type AdminAnswer, callAdmin, messageOf } from '../deployment/call-admin.ts'
 import { type Creation, createAll } from './create-all.ts'
 import type { Json } from './section-resources.ts'
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import type { Environment } from '../../core/settings.ts'
-import type { AdminOptions } from '../access/admin-access.ts'
-import { counted } from '../counted.ts'
+import type { Environment } from '../../core/settings/settings.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { counted } from '../terminal/counted.ts'
 import type { FileProblem } from './config-text.ts'
 import { type ConfigPlan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'
 import { readCurrentConfig } from './read-current-config.ts'
-import { terminalLines, terminalText } from '../terminal-text.ts'
+import { terminalLines, terminalText } from '../terminal/terminal-text.ts'
 
 export interface PlanFileOptions extends AdminOptions {
   readonly file: string

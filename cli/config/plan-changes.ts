@@ -1,6 +1,6 @@
 import type { FileProblem } from './config-text.ts'
-import { writeSelector } from '../../core/selector-text.ts'
-import type { Selector } from '../../core/model.ts'
+import { writeSelector } from '../../core/catalogue/selector-text.ts'
+import type { Selector } from '../../core/catalogue/model.ts'
 import { differences, type MemberChange } from './differences.ts'
 import { type Match, matchEntries } from './match-entries.ts'
 import { membersOf } from './owner-index.ts'

@@ -1,4 +1,4 @@
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 import { checkEntry, type EntryIssue } from './check-entry.ts'
 import { ConfigText, type FileProblem } from './config-text.ts'
 import { nearestName } from './nearest-name.ts'

@@ -1,5 +1,5 @@
-import type { AdminOptions } from '../access/admin-access.ts'
-import { callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import type { ListPage } from '../resources/read-pages.ts'
 import { type Json, type Section, SECTIONS, SECTION_RESOURCES } from './section-resources.ts'
 

@@ -5,7 +5,7 @@ import {
 } from '../../admin/integrations/integration-schemas.ts'
 import { SCOPE_RESOURCE } from '../../admin/scopes/scope-schemas.ts'
 import { WEBHOOK_RESOURCE } from '../../admin/webhooks/webhook-schemas.ts'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 
 /** The sections of a file, in the order in which a change of one may need those before it. */
 export const SECTIONS = ['integrations', 'agents', 'scopes', 'webhooks'] as const

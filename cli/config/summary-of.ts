@@ -1,4 +1,4 @@
-import { counted } from '../counted.ts'
+import { counted } from '../terminal/counted.ts'
 import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 
 /** The summary line: the number of changes of each kind, and what stays. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 
 /** Replaces a secret that this process does not have. No secret contains it, since each process has its own. */
 const UNKNOWN = `agw-not-set-${randomUUID()}`

@@ -4,7 +4,7 @@ import { hideFormerSecrets } from '../../admin/activity/hide-former-secrets.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { readArchiveLine } from '../../core/activity/archive-line.ts'
 import { readArchiveLines } from '../../core/activity/read-archive-lines.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../terminal/counted.ts'
 import { type CheckResult, ok, warning } from './check-result.ts'
 
 /** Reading takes a second for some 100 MB. Of a larger archive the newest files are read first. */

@@ -1,4 +1,4 @@
-import { counted } from '../counted.ts'
+import { counted } from '../terminal/counted.ts'
 import type { ask } from './ask.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 

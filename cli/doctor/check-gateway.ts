@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
-import { version } from '../../core/version.ts'
-import { counted } from '../counted.ts'
+import { version } from '../../core/system/version.ts'
+import { counted } from '../terminal/counted.ts'
 import { ask } from './ask.ts'
 import { certificateResult } from './check-machine.ts'
 import { checkForwardCa } from './check-forward-ca.ts'

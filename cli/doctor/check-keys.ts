@@ -5,10 +5,10 @@ import { missingKey } from '../../admin/encryption/key-sentences.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { StoreAccess } from '../../core/redis/store-access.ts'
-import type { KeyRing } from '../../core/seal.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { activeKeyId, keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
-import { findOwnKey } from '../own-key.ts'
+import { findOwnKey } from '../deployment/own-key.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 const ANSWER_LIMIT_MS = 10_000

@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { probeProxy } from '../../admin/health/probe-proxy.ts'
-import { freeBytesOf } from '../../core/free-bytes-of.ts'
-import { fromRoot } from '../../core/root.ts'
-import { type Settings, SETTINGS } from '../../core/settings.ts'
-import { urlOf } from '../../core/url-of.ts'
-import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
-import { counted } from '../counted.ts'
-import type { ListenSettings } from '../../core/listen-failure.ts'
+import { probeProxy } from '../../admin/status/probe-proxy.ts'
+import { freeBytesOf } from '../../core/system/free-bytes-of.ts'
+import { fromRoot } from '../../core/system/root.ts'
+import { type Settings, SETTINGS } from '../../core/settings/settings.ts'
+import { urlOf } from '../../core/system/url-of.ts'
+import { type FoundBinary, lookForEnvoy, lookForValkey } from '../deployment/binaries.ts'
+import { counted } from '../terminal/counted.ts'
+import type { ListenSettings } from '../../core/system/listen-failure.ts'
 import {
   API_SETTINGS,
   FORWARD_SETTINGS,

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Environment } from '../../core/settings.ts'
-import { loginFile } from '../access/login-file.ts'
+import type { Environment } from '../../core/settings/settings.ts'
+import { loginFile } from '../deployment/login-file.ts'
 import type { ForwardPlace } from './forward-variables.ts'
 
 const ANSWER_LIMIT_MS = 10_000

@@ -1,4 +1,4 @@
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 
 /** Without the setting at hand, as on another machine. */
 const USUAL_PORT = '8083'

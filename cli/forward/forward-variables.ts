@@ -1,4 +1,4 @@
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 
 /** Where a client finds the forward proxy, and what it has to trust. */
 export interface ForwardPlace {

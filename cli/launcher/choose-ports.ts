@@ -4,8 +4,8 @@ import {
   type ListenFailure,
   listenFailure,
   type ListenSettings,
-} from '../../core/listen-failure.ts'
-import type { Settings } from '../../core/settings.ts'
+} from '../../core/system/listen-failure.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 export interface Ports {
   /** An IP address: Envoy accepts no host name for its listener. */

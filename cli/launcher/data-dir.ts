@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { mintKey } from '../../core/api-key.ts'
-import type { Settings } from '../../core/settings.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 /** The directory in which a deployment keeps its state, accessible only to its owner. */
 export interface DataDir {

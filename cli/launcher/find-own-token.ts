@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { hashKey } from '../../core/api-key.ts'
+import { hashKey } from '../../core/keys/api-key.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'

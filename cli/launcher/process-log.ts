@@ -1,4 +1,4 @@
-import { terminalJson, terminalText } from '../terminal-text.ts'
+import { terminalJson, terminalText } from '../terminal/terminal-text.ts'
 
 /** `text` for people, `json` for programs: one JSON value on each line. */
 export const LOG_FORMATS = ['text', 'json'] as const

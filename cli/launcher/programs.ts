@@ -1,5 +1,5 @@
-import { EXT_PROC_NODE_ARGS } from '../../core/ext-proc-node-args.ts'
-import { fromRoot } from '../../core/root.ts'
+import { EXT_PROC_NODE_ARGS } from '../../core/system/ext-proc-node-args.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 /**
  * The admin service reads the log of all calls several times a second. With Node's default young generation many of these objects grow

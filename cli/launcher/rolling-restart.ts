@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { counted } from '../counted.ts'
+import { counted } from '../terminal/counted.ts'
 import { askEnvoy } from './ask-envoy.ts'
 import type { Supervisor } from './supervisor.ts'
 

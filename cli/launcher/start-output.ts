@@ -1,4 +1,4 @@
-import { LineOutput, lostSentence } from '../../core/line-output.ts'
+import { LineOutput, lostSentence } from '../../core/system/line-output.ts'
 import { type LogFormat, ownLogLine, processLogLine } from './process-log.ts'
 import { type Welcome, welcome } from './welcome.ts'
 

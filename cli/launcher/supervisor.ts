@@ -11,7 +11,7 @@ export interface ChildSpec {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `ipc`: the child sends `{kind: 'ready'}` and answers pings (core/answer-pings.ts). Others are probed. */
+  /** `ipc`: the child sends `{kind: 'ready'}` and answers pings (core/system/answer-pings.ts). Others are probed. */
   readonly probe: 'ipc' | (() => Promise<ProbeResult>)
   /** How many times longer than others it may be silent before it is killed. */
   readonly patience?: number

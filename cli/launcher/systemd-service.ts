@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 
 const run = promisify(execFile)
 

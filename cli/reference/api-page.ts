@@ -1,5 +1,5 @@
 import type { Route } from '../../admin/http/define-route.ts'
-import { table } from './table.ts'
+import { table } from '../terminal/table.ts'
 
 /** Every call of the admin API and of the webhooks API. */
 export const apiPage = (routes: readonly Route[]): string => `# Admin API

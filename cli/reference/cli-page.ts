@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import { table } from './table.ts'
+import { table } from '../terminal/table.ts'
 
 /** Rows that more commands than this have in common are shown once. */
 const SHOWN_PER_COMMAND_MAX = 20

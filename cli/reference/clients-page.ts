@@ -1,7 +1,7 @@
-import { REASONS } from '../../core/reasons.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
 import type { ClientRecording, RefusalCase, RefusalRecording } from './refusal-recordings.ts'
 import { REFUSAL_CASES, refusalRecordings } from './refusal-recordings.ts'
-import { table } from './table.ts'
+import { table } from '../terminal/table.ts'
 
 const FIRST_WORDS = 24
 /** Written by the script for a call that was not refused in the end. */

@@ -1,7 +1,7 @@
 import { ADMIN_ERRORS } from '../../admin/http/admin-errors.ts'
-import { ERROR_FORMATS } from '../../core/error-formats.ts'
-import { REASONS } from '../../core/reasons.ts'
-import { table } from './table.ts'
+import { ERROR_FORMATS } from '../../core/catalogue/error-formats.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
+import { table } from '../terminal/table.ts'
 
 /** Every error code of the proxy, with its cause and cure, and of the admin API. */
 export const errorsPage = (): string => `# Errors

@@ -1,6 +1,6 @@
-import { EVENT_NAMES, eventRow } from '../../core/events.ts'
-import { REASONS } from '../../core/reasons.ts'
-import { table } from './table.ts'
+import { EVENT_NAMES, eventRow } from '../../core/catalogue/events.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
+import { table } from '../terminal/table.ts'
 
 const HANDLING = {
   kept: 'always',

@@ -1,5 +1,5 @@
-import { HEADER_GROUPS } from '../../core/header-table.ts'
-import { table } from './table.ts'
+import { HEADER_GROUPS } from '../../core/catalogue/header-table.ts'
+import { table } from '../terminal/table.ts'
 
 /** Every header of a request that is not simply forwarded. */
 export const headersPage = (): string => `# Request headers

@@ -1,5 +1,5 @@
 import { METRICS } from '../../core/metrics/metric-catalogue.ts'
-import { table } from './table.ts'
+import { table } from '../terminal/table.ts'
 
 /** Every metric of `GET /metrics`, from the catalogue. */
 export const metricsPage = (): string => `# Metrics

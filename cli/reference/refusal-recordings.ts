@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 /** The refusals that each client meets, in the order of the page. */
 export const REFUSAL_CASES = [

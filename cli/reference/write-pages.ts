@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { referencePages } from './pages.ts'
 
 // `npm run docs`

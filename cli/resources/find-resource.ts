@@ -1,5 +1,5 @@
-import type { AdminOptions } from '../access/admin-access.ts'
-import { callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import { readPages, type ShownResource } from './read-pages.ts'
 import { namingOf, RESOURCE_KINDS, type ListedKind, type ResourceName } from './resource-kinds.ts'
 

@@ -1,5 +1,5 @@
-import type { AdminOptions } from '../access/admin-access.ts'
-import { callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import type { ShownResource } from './read-pages.ts'
 import { type ListedKind, REFERENCES, RESOURCE_KINDS } from './resource-kinds.ts'
 

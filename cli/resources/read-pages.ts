@@ -1,5 +1,5 @@
-import type { AdminOptions } from '../access/admin-access.ts'
-import { callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import type { ListedKind } from './resource-kinds.ts'
 
 export type ShownResource = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { asksAdmin } from '../admin-command.ts'
-import { readDuration } from '../read-duration.ts'
-import type { AdminOptions } from '../access/admin-access.ts'
+import { asksAdmin } from '../deployment/admin-command.ts'
+import { readDuration } from '../terminal/read-duration.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
 import type { ListOptions } from './list-resources.ts'
 import {
   FILTERS,

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 import { Document } from 'yaml'
-import type { AdminOptions } from '../access/admin-access.ts'
-import { terminalJson } from '../terminal-text.ts'
-import { yamlText } from '../yaml-text.ts'
+import type { AdminOptions } from '../deployment/admin-access.ts'
+import { terminalJson } from '../terminal/terminal-text.ts'
+import { yamlText } from '../terminal/yaml-text.ts'
 import { findResource } from './find-resource.ts'
 import type { ResourceName } from './resource-kinds.ts'
 

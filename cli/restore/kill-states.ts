@@ -1,9 +1,9 @@
 import { type LostState, restoreState } from '../../core/kill/restore-state.ts'
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { scanHash } from '../../core/redis/scan-store.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 type KillState = readonly [Pick<Agent, 'organization_id' | 'agent_id'>, LostState]
 

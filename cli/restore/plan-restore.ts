@@ -8,8 +8,8 @@ import { archivedChanges } from '../../core/restore/archived-changes.ts'
 import { liveChanges } from '../../core/restore/live-changes.ts'
 import type { LoggedChange } from '../../core/restore/logged-change.ts'
 import { readGap, type RestoreGap } from '../../core/restore/restore-gap.ts'
-import type { KeyRing } from '../../core/seal.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { readArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import {
   isOlderStore,

@@ -8,8 +8,8 @@ import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { openScanPool } from '../../core/inspection/scan-pool.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { LoggedChange } from '../../core/restore/logged-change.ts'
-import type { KeyRing } from '../../core/seal.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 export interface RepeatedChanges {
   readonly repeated: readonly LoggedChange[]

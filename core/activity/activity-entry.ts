@@ -1,5 +1,5 @@
-import type { EventName } from '../events.ts'
-import type { Reason } from '../reasons.ts'
+import type { EventName } from '../catalogue/events.ts'
+import type { Reason } from '../catalogue/reasons.ts'
 
 export interface StepMark {
   readonly step: string

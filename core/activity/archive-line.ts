@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { KeyRing } from '../seal.ts'
+import type { KeyRing } from '../keys/seal.ts'
 import { archiveHasher } from './archive-hasher.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { EventName } from '../events.ts'
+import type { EventName } from '../catalogue/events.ts'
 import type { ActivityEntry } from './activity-entry.ts'
 import { mintActivityId } from './activity-id.ts'
 

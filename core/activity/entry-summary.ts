@@ -1,4 +1,4 @@
-import { eventRow } from '../events.ts'
+import { eventRow } from '../catalogue/events.ts'
 import { actionSentence } from './action-sentence.ts'
 import type { ActivityEntry } from './activity-entry.ts'
 import { isFloodEntry } from './is-flood-entry.ts'

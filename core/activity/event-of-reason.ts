@@ -1,5 +1,5 @@
-import type { RefusalEvent } from '../events.ts'
-import { isReason, REASONS } from '../reasons.ts'
+import type { RefusalEvent } from '../catalogue/events.ts'
+import { isReason, REASONS } from '../catalogue/reasons.ts'
 
 /** The event that records a refusal; `reason` may be from another version of the product. */
 export const eventOfReason = (reason: string): RefusalEvent =>

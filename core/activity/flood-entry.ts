@@ -1,4 +1,4 @@
-import type { Reason } from '../reasons.ts'
+import type { Reason } from '../catalogue/reasons.ts'
 import type { ActivityEntry } from './activity-entry.ts'
 import { mintActivityId } from './activity-id.ts'
 import { entryOfNoCall } from './entry-of-no-call.ts'

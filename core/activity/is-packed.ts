@@ -1,4 +1,4 @@
-import { EVENTS } from '../events.ts'
+import { EVENTS } from '../catalogue/events.ts'
 
 const OPENING = '"event":"'
 const PACKED: readonly string[] = Object.entries(EVENTS).flatMap(([event, row]) =>

@@ -1,4 +1,4 @@
-import { mintId } from '../api-key.ts'
+import { mintId } from '../keys/api-key.ts'
 import type { AlertCause } from './alert.ts'
 
 const ABOUT_LIMIT = 500

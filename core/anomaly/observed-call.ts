@@ -1,6 +1,6 @@
 import { isFloodEntry } from '../activity/is-flood-entry.ts'
-import { eventRow } from '../events.ts'
-import { isReason, REASONS } from '../reasons.ts'
+import { eventRow } from '../catalogue/events.ts'
+import { isReason, REASONS } from '../catalogue/reasons.ts'
 import type { ObservedEntry } from './read-observed.ts'
 
 /** The facts of a call that the anomaly model needs. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { RedisClient } from '../redis/run-script.ts'
-import type { KeyRing } from '../seal.ts'
-import type { Settings } from '../settings.ts'
+import type { KeyRing } from '../keys/seal.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type Authority, openAuthority } from './open-authority.ts'
 import { storedAuthority } from './stored-authority.ts'
 

@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
-import { type KeyRing, reseal, type SealBinding, seal, sealedUnder, unseal } from '../seal.ts'
+import { type KeyRing, reseal, type SealBinding, seal, sealedUnder, unseal } from '../keys/seal.ts'
 import type { AuthorityFiles } from './make-authority.ts'
 
 /** A CA with its private key, encrypted with a key of the ring. */

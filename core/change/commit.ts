@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import type { ControlTarget } from '../control/control-message.ts'
-import { outboxKeys } from '../outbox/outbox-keys.ts'
-import { deliveryTag } from '../outbox/delivery-tag.ts'
+import { outboxKeys } from './outbox-keys.ts'
+import { deliveryTag } from './delivery-tag.ts'
 import { CHANNELS, REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 

@@ -1,6 +1,6 @@
 import { GivenUpError, UNMARKED, type WriteMark } from './log-writer.ts'
-import { outboxKeys } from '../outbox/outbox-keys.ts'
-import { deliveryTag, isDelivered } from '../outbox/delivery-tag.ts'
+import { outboxKeys } from './outbox-keys.ts'
+import { deliveryTag, isDelivered } from './delivery-tag.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../activity/activity-entry.ts'

@@ -1,4 +1,4 @@
-import type { Lock } from '../model.ts'
+import type { Lock } from '../catalogue/model.ts'
 
 /**
  * Messages between admin and edges over Redis pub/sub. Every message has a number, the epoch, and that of the message before it. No

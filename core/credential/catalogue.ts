@@ -14,7 +14,7 @@ const ALL = [bearer, header, basic, query, none, oauth2ClientCredentials, awsSig
 type Declared = (typeof ALL)[number]
 export type AuthType = Declared['type']
 
-/** As a caller of the admin API sends it, or as it is stored: then the secret members are sealed (core/seal.ts). */
+/** As a caller of the admin API sends it, or as it is stored: then the secret members are sealed (core/keys/seal.ts). */
 export type SealedAuth = TextsOf<Declared>
 type TextsOf<D> =
   D extends CredentialType<infer T, infer M, infer _>

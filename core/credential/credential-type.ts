@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts'
+import type { Secret } from '../keys/secret.ts'
 import type { Member, Members } from './member.ts'
 
 /** The header or query parameter that a credential fills. A caller's own value is replaced, and may be a gateway key. */

@@ -1,12 +1,12 @@
-import type { Agent, ApiKey } from '../model.ts'
-import type { IntegrationTable } from '../policy/compile-integrations.ts'
-import type { AgentScopes } from '../policy/compile-scopes.ts'
-import type { Header } from '../policy/header.ts'
-import type { LockTable } from '../policy/locks.ts'
-import type { ParsedTarget } from '../policy/parse-target.ts'
-import type { SaidIdentity } from '../policy/read-body-identity.ts'
-import type { UnlistedFacts } from '../policy/unlisted-hosts.ts'
-import type { KeyPlace } from '../policy/read-key.ts'
+import type { Agent, ApiKey } from '../catalogue/model.ts'
+import type { IntegrationTable } from './compile-integrations.ts'
+import type { AgentScopes } from './compile-scopes.ts'
+import type { Header } from '../request/header.ts'
+import type { LockTable } from './locks.ts'
+import type { ParsedTarget } from '../request/parse-target.ts'
+import type { SaidIdentity } from '../request/read-body-identity.ts'
+import type { UnlistedFacts } from './unlisted-hosts.ts'
+import type { KeyPlace } from '../request/read-key.ts'
 
 /** The facts that admission depends on. An undefined member has not been looked up yet; `admit` reports when it needs it. */
 export interface AdmissionFacts {

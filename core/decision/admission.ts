@@ -1,12 +1,12 @@
-import type { Agent, ApiKey, Lock, Scope } from '../model.ts'
-import type { CompiledIntegration, IntegrationTable } from '../policy/compile-integrations.ts'
-import type { AgentScopes } from '../policy/compile-scopes.ts'
-import type { NearestRule } from '../policy/choose-scope.ts'
-import type { Overrides } from '../policy/overrides.ts'
-import type { EffectiveSettings } from '../policy/merge-settings.ts'
-import type { OutgoingRequest } from '../policy/outgoing-request.ts'
-import type { Target } from '../policy/parse-target.ts'
-import type { Reason } from '../reasons.ts'
+import type { Agent, ApiKey, Lock, Scope } from '../catalogue/model.ts'
+import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
+import type { AgentScopes } from './compile-scopes.ts'
+import type { NearestRule } from './choose-scope.ts'
+import type { Overrides } from '../request/overrides.ts'
+import type { EffectiveSettings } from './merge-settings.ts'
+import type { OutgoingRequest } from './outgoing-request.ts'
+import type { Target } from '../request/parse-target.ts'
+import type { Reason } from '../catalogue/reasons.ts'
 
 /**
  * The steps of admission, in their order:

@@ -1,7 +1,7 @@
-import { decideScope } from '../policy/decide-scope.ts'
-import { isEmpty, joinOverrides, type Overrides } from '../policy/overrides.ts'
-import { leavesSafe } from '../policy/is-reading.ts'
-import { lockDetails } from '../policy/locks.ts'
+import { decideScope } from './decide-scope.ts'
+import { isEmpty, joinOverrides, type Overrides } from '../request/overrides.ts'
+import { leavesSafe } from './is-reading.ts'
+import { lockDetails } from './locks.ts'
 import { scopeDetails } from './scope-details.ts'
 import type { Admitted, NotAdmitted } from './admission.ts'
 

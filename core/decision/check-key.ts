@@ -1,4 +1,4 @@
-import type { ApiKey } from '../model.ts'
+import type { ApiKey } from '../catalogue/model.ts'
 
 export type KeyProblem = 'invalid_api_key' | 'key_not_allowed' | 'revoked_by_kill'
 

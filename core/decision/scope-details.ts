@@ -1,6 +1,6 @@
-import type { Scope } from '../model.ts'
-import type { CompiledIntegration } from '../policy/compile-integrations.ts'
-import type { ScopeDecision } from '../policy/decide-scope.ts'
+import type { Scope } from '../catalogue/model.ts'
+import type { CompiledIntegration } from './compile-integrations.ts'
+import type { ScopeDecision } from './decide-scope.ts'
 
 /**
  * `details` of `permission_denied`. Absent members: `scope` and its time unless one that is not in force would allow the call,

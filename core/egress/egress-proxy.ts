@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { Secret } from '../secret.ts'
+import { Secret } from '../keys/secret.ts'
 import { type AddressPolicy, literalAddress } from './address-policy.ts'
 import { AddressRefused, allowedAddresses } from './allowed-addresses.ts'
 import { readProxyUrl } from './read-proxy-url.ts'

@@ -1,4 +1,4 @@
-import type { Header } from '../policy/header.ts'
+import type { Header } from '../request/header.ts'
 import { escapeXml } from './escape-xml.ts'
 import type { AwsProtocol, ErrorWriter } from './write-format.ts'
 

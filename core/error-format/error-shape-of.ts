@@ -1,6 +1,6 @@
-import { hostOf } from '../error-formats.ts'
-import type { Integration } from '../model.ts'
-import type { Header } from '../policy/header.ts'
+import { hostOf } from '../catalogue/error-formats.ts'
+import type { Integration } from '../catalogue/model.ts'
+import type { Header } from '../request/header.ts'
 import { awsProtocol } from './aws.ts'
 import type { ErrorShape } from './write-format.ts'
 

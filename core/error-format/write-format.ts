@@ -1,6 +1,6 @@
-import type { Header } from '../policy/header.ts'
-import type { ErrorBody } from '../reasons.ts'
-import type { ErrorFormat } from '../error-formats.ts'
+import type { Header } from '../request/header.ts'
+import type { ErrorBody } from '../catalogue/reasons.ts'
+import type { ErrorFormat } from '../catalogue/error-formats.ts'
 
 /** What a format may depend on besides the error. */
 export interface RefusedRequest {

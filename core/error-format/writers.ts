@@ -7,7 +7,7 @@ import { writeNotion } from './notion.ts'
 import { writeOpenai } from './openai.ts'
 import { writeSlack } from './slack.ts'
 import { writeStripe } from './stripe.ts'
-import type { ErrorFormat } from '../error-formats.ts'
+import type { ErrorFormat } from '../catalogue/error-formats.ts'
 import type { ErrorWriter } from './write-format.ts'
 
 export const ERROR_WRITERS: Readonly<Record<ErrorFormat, ErrorWriter>> = {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { SCOPE_DEFAULTS } from '../model.ts'
+import { SCOPE_DEFAULTS } from '../catalogue/model.ts'
 import { type BodyFacts, type BodyQuestions, readBody } from './read-body.ts'
 import type { DeferredSettings } from './deferred-settings.ts'
 import type { Finding } from '../scanner/finding.ts'

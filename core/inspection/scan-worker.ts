@@ -1,4 +1,4 @@
-import { lowerThreadPriority } from '../lower-thread-priority.ts'
+import { lowerThreadPriority } from '../system/lower-thread-priority.ts'
 import { answerJob } from './answer-job.ts'
 import { answerJobs } from './answer-jobs.ts'
 

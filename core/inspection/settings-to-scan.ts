@@ -1,4 +1,4 @@
-import type { EffectiveSettings } from '../policy/merge-settings.ts'
+import type { EffectiveSettings } from '../decision/merge-settings.ts'
 import { patternSettings } from '../scanner/compile-settings.ts'
 import { DeferredSettings } from './deferred-settings.ts'
 

@@ -1,4 +1,4 @@
-import type { Agent, ApiKey } from '../model.ts'
+import type { Agent, ApiKey } from '../catalogue/model.ts'
 import type { Guard } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'

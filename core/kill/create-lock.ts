@@ -1,4 +1,4 @@
-import type { Lock } from '../model.ts'
+import type { Lock } from '../catalogue/model.ts'
 import { awaitEdges, finishSoon, type KillParts, OWN_FINISH_MS } from './await-edges.ts'
 import { emptyReceipt } from './empty-receipt.ts'
 import type { LockReceipt } from './lock-record.ts'

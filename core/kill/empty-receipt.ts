@@ -1,4 +1,4 @@
-import type { Lock } from '../model.ts'
+import type { Lock } from '../catalogue/model.ts'
 import type { LockReceipt } from './lock-record.ts'
 
 /** Of a lock that no edge has acknowledged yet, or that an edge has restored. */

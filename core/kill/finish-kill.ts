@@ -1,6 +1,6 @@
 import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../activity/activity-entry.ts'
-import { deliveryTag } from '../outbox/delivery-tag.ts'
-import { outboxKeys } from '../outbox/outbox-keys.ts'
+import { deliveryTag } from '../change/delivery-tag.ts'
+import { outboxKeys } from '../change/outbox-keys.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 import { type KillCounts, killedEntry, lockedEntry } from './kill-entries.ts'

@@ -1,6 +1,6 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
-import type { Lock } from '../model.ts'
+import type { Lock } from '../catalogue/model.ts'
 import type { LockEvent, LockRecord } from './lock-record.ts'
 import type { KillEvent, KillRecord } from './kill-record.ts'
 

@@ -1,5 +1,5 @@
 import type { ControlTarget } from '../control/control-message.ts'
-import type { Agent, ApiKey } from '../model.ts'
+import type { Agent, ApiKey } from '../catalogue/model.ts'
 import type { Write } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { AgentWithKeys } from './agent-with-keys.ts'

@@ -1,4 +1,4 @@
-import type { Agent } from '../model.ts'
+import type { Agent } from '../catalogue/model.ts'
 
 /**
  * What a kill reads and writes of an agent, apart from its name. Members of these names mean the same in every format of stored

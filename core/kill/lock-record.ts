@@ -1,4 +1,4 @@
-import type { Lock } from '../model.ts'
+import type { Lock } from '../catalogue/model.ts'
 import type { Unfinished } from './kill-record.ts'
 import type { Counted } from './kill-receipt.ts'
 

@@ -1,7 +1,7 @@
 import type { AdminAction } from '../activity/words-of-action.ts'
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import type { ControlTarget } from '../control/control-message.ts'
-import type { Agent } from '../model.ts'
+import type { Agent } from '../catalogue/model.ts'
 import { type Write, commit } from '../change/commit.ts'
 import { readAgentWithKeys } from './agent-with-keys.ts'
 import { activityWrite } from '../change/activity-write.ts'

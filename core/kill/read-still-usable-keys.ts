@@ -1,5 +1,5 @@
-import { chunksOf } from '../chunks-of.ts'
-import type { ApiKey } from '../model.ts'
+import { chunksOf } from '../system/chunks-of.ts'
+import type { ApiKey } from '../catalogue/model.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { readableRecord } from '../store/stored-record.ts'

@@ -1,5 +1,5 @@
 import type { AdminAction } from '../activity/words-of-action.ts'
-import type { Agent } from '../model.ts'
+import type { Agent } from '../catalogue/model.ts'
 import { type Guard, type Write, commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'

@@ -1,7 +1,7 @@
 import { type Acknowledgement, FORGET_AFTER_LEASES } from '../control/control-message.ts'
 import { liveEdges } from '../control/live-edges.ts'
 import { processOf } from '../control/process-of.ts'
-import type { Agent } from '../model.ts'
+import type { Agent } from '../catalogue/model.ts'
 import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { DiskReserve } from '../disk-reserve.ts'
+import type { DiskReserve } from '../redis/disk-reserve.ts'
 import { acceptsWrites } from '../redis/accepts-writes.ts'
 import { isDiskFull } from '../redis/is-disk-full.ts'
 import type { RedisClient } from '../redis/run-script.ts'

@@ -5,7 +5,7 @@
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] id in the outbox · [2] organization_id · [3] event_id · [4] event · [5] ms of the event · [6] envelope
 --   [7] bytes of the entry in the outbox · [8] ms until the first attempt · [9] bound of pending deliveries
---   [10] bound of stored envelopes in bytes · [11] handling of the event (core/events.ts) · [12..] webhook ids
+--   [10] bound of stored envelopes in bytes · [11] handling of the event (core/catalogue/events.ts) · [12..] webhook ids
 -- Returns: {deliveries created, deliveries dropped}, or {-1, 0} when another process was first
 -- @include webhook-queue
 local organization, event_id, event, body = ARGV[2], ARGV[3], ARGV[4], ARGV[6]

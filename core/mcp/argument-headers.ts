@@ -1,5 +1,5 @@
-import { readString } from '../http-message/json-lexis.ts'
-import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
+import { readString } from '../request/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../request/walk-json.ts'
 import { decodeHeaderValue } from './decode-header-value.ts'
 
 const QUOTE = 0x22

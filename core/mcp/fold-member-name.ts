@@ -1,4 +1,4 @@
-import { readString } from '../http-message/json-lexis.ts'
+import { readString } from '../request/json-lexis.ts'
 
 /** Each of the fourteen letters of `inputResponses` as `\u0061`, and two quotes. */
 const LONGEST_BYTES = 14 * 6 + 2

@@ -1,5 +1,5 @@
-import { readString } from '../http-message/json-lexis.ts'
-import { skipValue, walkMembers } from '../http-message/walk-json.ts'
+import { readString } from '../request/json-lexis.ts'
+import { skipValue, walkMembers } from '../request/walk-json.ts'
 import { ArgumentHeaders } from './argument-headers.ts'
 import { decodeHeaderValue } from './decode-header-value.ts'
 import type { McpHeaders } from './read-mcp-headers.ts'

@@ -3,8 +3,8 @@ import { foldMemberName } from './fold-member-name.ts'
 import { foldMethod } from './fold-method.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { McpHeaders } from './read-mcp-headers.ts'
-import { readString, skipSpace, skipStart } from '../http-message/json-lexis.ts'
-import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
+import { readString, skipSpace, skipStart } from '../request/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../request/walk-json.ts'
 
 export interface JsonRpcMessage {
   /** JSON text of the id, to be repeated in a response; null for a notification. */

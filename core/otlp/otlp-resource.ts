@@ -1,4 +1,4 @@
-import { version } from '../version.ts'
+import { version } from '../system/version.ts'
 import { type OtlpAttribute, otlpAttribute } from './otlp-attribute.ts'
 
 /** Who exports: the members of a request of OTLP. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
-import { fromRoot } from '../root.ts'
+import { fromRoot } from '../system/root.ts'
 import { type KeysOf, SCRIPTS, type ScriptName } from './scripts.ts'
 
 export type RedisClient = Redis

@@ -1,4 +1,4 @@
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** Files of a connection with TLS. They are read again for each new connection. */
 export interface TlsFiles {

@@ -1,5 +1,10 @@
 import RE2 from 're2'
-import type { InjectionMode, InjectionSettings, RoleModes, Sensitivity } from '../model.ts'
+import type {
+  InjectionMode,
+  InjectionSettings,
+  RoleModes,
+  Sensitivity,
+} from '../catalogue/model.ts'
 import { buildLiteralFilter, type LiteralFilter } from './custom/literal-filter.ts'
 import { MERGED_COST, tooExpensive } from './custom/pattern-cost.ts'
 

@@ -1,4 +1,4 @@
-import type { InjectionMode, RoleModes } from '../model.ts'
+import type { InjectionMode, RoleModes } from '../catalogue/model.ts'
 import { bySeverity, type Finding } from './finding.ts'
 
 export type InjectionDecision = {

@@ -1,6 +1,6 @@
-import { SCOPE_DEFAULTS } from '../model.ts'
+import { SCOPE_DEFAULTS } from '../catalogue/model.ts'
 import { type CompiledInjectionSettings, compileInjectionSettings } from './compile-settings.ts'
-import type { Sensitivity } from '../model.ts'
+import type { Sensitivity } from '../catalogue/model.ts'
 
 /** The settings of a scope that sets only the sensitivity. */
 export const defaultSettings = (sensitivity: Sensitivity): CompiledInjectionSettings => {

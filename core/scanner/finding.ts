@@ -1,4 +1,4 @@
-import type { Speaker } from '../model.ts'
+import type { Speaker } from '../catalogue/model.ts'
 import type { Category, Severity } from './categories.ts'
 
 /** A detection in a request or response, ready for an event, an activity entry or a response of the admin API. */

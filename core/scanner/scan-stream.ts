@@ -1,7 +1,7 @@
 import type { Actions } from './decide-injection.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
-import { EventSplitter, readEvent } from '../http-message/event-stream.ts'
+import { EventSplitter, readEvent } from '../request/event-stream.ts'
 import { binarySources } from './format/take-apart.ts'
 import { PassingScan, type StreamScanner, type TextScan } from './stream/passing-scan.ts'
 import type { StreamFindings, StreamText } from './stream/stream-findings.ts'

@@ -1,6 +1,6 @@
 import { type Passage, passagesIn } from './conversation/passages.ts'
 import { readTemplate, type Template, withoutTokens } from './conversation/templates.ts'
-import type { Speaker } from '../model.ts'
+import type { Speaker } from '../catalogue/model.ts'
 import type { Source } from './format/source.ts'
 import type { LearnedModel } from './model/learned-model.ts'
 import { modelFinds } from './model-finds.ts'

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { archiveRoot } from '../activity/archive-line.ts'
-import type { Speaker } from '../model.ts'
-import type { KeyRing } from '../seal.ts'
+import type { Speaker } from '../catalogue/model.ts'
+import type { KeyRing } from '../keys/seal.ts'
 
 /** An entry of `trusted_texts`: the SHA-256 of a whole text, and the speaker in whose words it is trusted; in any without one. */
 export const TRUSTED_TEXT =

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ArchiveRoots, archiveRoots } from '../activity/archive-line.ts'
-import type { KeyRing } from '../seal.ts'
+import type { KeyRing } from '../keys/seal.ts'
 import { openRoot, type StoredKeys } from './stored-keys.ts'
 
 const KEYS_FILE = 'keys.json'

@@ -5,11 +5,11 @@ import {
   secretMembers,
 } from '../credential/catalogue.ts'
 import { urlsOf } from '../credential/urls-of.ts'
-import type { Integration } from '../model.ts'
-import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
-import { Secret } from '../secret.ts'
+import type { Integration } from '../catalogue/model.ts'
+import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../keys/seal.ts'
+import { Secret } from '../keys/secret.ts'
 import { parseUrl } from '../bounded/parse-url.ts'
-import { originsWithCredential } from '../policy/also-hosts.ts'
+import { originsWithCredential } from '../decision/also-hosts.ts'
 
 /** The credential as a caller of the admin API sends it: the same form as the sealed one, in plaintext. */
 export type PlainAuth = SealedAuth

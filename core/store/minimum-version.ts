@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
-import { version } from '../version.ts'
+import { version } from '../system/version.ts'
 import { isOlderVersion } from './edge-members.ts'
 
 /** The field of REDIS_KEYS.requirements. */

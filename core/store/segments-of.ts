@@ -1,4 +1,4 @@
-import type { Scope } from '../model.ts'
+import type { Scope } from '../catalogue/model.ts'
 
 const SLASH = 47
 

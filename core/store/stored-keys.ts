@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { archiveRoot } from '../activity/archive-line.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
-import { type KeyRing, type SealBinding, seal, unseal } from '../seal.ts'
+import { type KeyRing, type SealBinding, seal, unseal } from '../keys/seal.ts'
 
 /** An encryption key as recorded in the store: its id, and the part of it that the archive needs, encrypted. */
 export interface StoredKey {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Integration } from '../model.ts'
+import type { Integration } from '../catalogue/model.ts'
 
 /** Envoy's route takes only names with this prefix from the processor. */
 const PREFIX = 'own.'

@@ -1,6 +1,6 @@
-import type { Integration } from '../model.ts'
-import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
-import type { Secret } from '../secret.ts'
+import type { Integration } from '../catalogue/model.ts'
+import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../keys/seal.ts'
+import type { Secret } from '../keys/secret.ts'
 import { parseUrl } from '../bounded/parse-url.ts'
 
 type Owner = Pick<Integration, 'organization_id' | 'integration_id' | 'base_url'>

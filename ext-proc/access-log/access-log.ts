@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Reason } from '../../core/reasons.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 import type { AccessLogHandler } from '../envoy/start-server.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { EdgeMetrics } from '../record/edge-metrics.ts'

@@ -1,5 +1,5 @@
-import { OTHER_ROUTE_DETAILS } from '../../core/other-route-details.ts'
-import type { Reason } from '../../core/reasons.ts'
+import { OTHER_ROUTE_DETAILS } from '../../core/catalogue/other-route-details.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
 type CallOutcome =

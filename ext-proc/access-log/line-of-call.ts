@@ -1,4 +1,4 @@
-import { deliveryTag } from '../../core/outbox/delivery-tag.ts'
+import { deliveryTag } from '../../core/change/delivery-tag.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { CallEnd } from './end-of-call.ts'
 import type { FinishedCall } from './read-access-log.ts'

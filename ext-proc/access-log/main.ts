@@ -1,6 +1,6 @@
-import { answerPings } from '../../core/answer-pings.ts'
-import { survivesItsReader } from '../../core/line-output.ts'
-import { lowerProcessShare } from '../../core/lower-process-share.ts'
+import { answerPings } from '../../core/system/answer-pings.ts'
+import { survivesItsReader } from '../../core/system/line-output.ts'
+import { lowerProcessShare } from '../../core/system/lower-process-share.ts'
 import { runReceiver } from './run-receiver.ts'
 
 // The title distinguishes this process from processors, for tools that select them by command line.

@@ -1,6 +1,6 @@
 import type { ActivityEntry, Decision } from '../../core/activity/activity-entry.ts'
-import type { Header } from '../../core/policy/header.ts'
-import { type Reason, REASONS } from '../../core/reasons.ts'
+import type { Header } from '../../core/request/header.ts'
+import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { Cut, CallInFlight, CallsInFlight } from '../kill/calls-in-flight.ts'

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/decision/admission-facts.ts'
-import type { ApiKey } from '../../core/model.ts'
-import type { KeyPlace } from '../../core/policy/read-key.ts'
+import type { ApiKey } from '../../core/catalogue/model.ts'
+import type { KeyPlace } from '../../core/request/read-key.ts'
 import type { KeyPolicy, PolicyStore } from '../policy/policy-store.ts'
 
 export type KeyLookup = Pick<PolicyStore, 'key' | 'revokedByKill'>

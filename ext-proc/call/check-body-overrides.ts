@@ -1,7 +1,7 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
 import type { Admitted } from '../../core/decision/admission.ts'
-import { isEmpty } from '../../core/policy/overrides.ts'
+import { isEmpty } from '../../core/request/overrides.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 
 /** Methods and paths named in the body must be unambiguous, and allowed too. */

@@ -1,5 +1,5 @@
-import { type Integration, UPSTREAM_DEFAULTS } from '../../core/model.ts'
-import type { Header } from '../../core/policy/header.ts'
+import { type Integration, UPSTREAM_DEFAULTS } from '../../core/catalogue/model.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { Retry } from './retry-of.ts'
 
 /** What the two routes of envoy/bootstrap.yaml say for each kind, in Envoy's words. */

@@ -1,5 +1,5 @@
-import { type Batch, describeParts } from '../../core/policy/batch.ts'
-import type { Header } from '../../core/policy/header.ts'
+import { type Batch, describeParts } from '../../core/request/batch.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass } from '../verdict/step.ts'

@@ -4,10 +4,10 @@ import {
   type CredentialEffect,
   echoedSecret,
   withHeaders,
-} from '../../core/policy/apply-credential.ts'
-import { authorityOf } from '../../core/policy/authority-of.ts'
-import type { Header } from '../../core/policy/header.ts'
-import { Secret } from '../../core/secret.ts'
+} from '../../core/decision/apply-credential.ts'
+import { authorityOf } from '../../core/request/authority-of.ts'
+import type { Header } from '../../core/request/header.ts'
+import { Secret } from '../../core/keys/secret.ts'
 import { echoForms } from '../response/echo-forms.ts'
 import { pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/decision/admission-facts.ts'
-import type { Header } from '../../core/policy/header.ts'
-import { readKey } from '../../core/policy/read-key.ts'
+import type { Header } from '../../core/request/header.ts'
+import { readKey } from '../../core/request/read-key.ts'
 import { callerOfHash, type KeyLookup } from './caller-of-hash.ts'
 import { hashOfKey } from './hash-of-key.ts'
 import { placesWithKeys } from './places-with-keys.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { HeaderChanges } from '../envoy/write-response.ts'
 import type { SocketPlan } from '../verdict/socket-plan.ts'
 

@@ -1,4 +1,4 @@
-import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import { hashKey, isWellFormedKey } from '../../core/keys/api-key.ts'
 
 /** Keys in use at one edge. Caching their checksum and hash saves 5 µs per call. */
 const HASHES_MAX = 4_096

@@ -1,7 +1,7 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { onlyReads } from '../../core/mcp/only-reads.ts'
-import { overridesIn } from '../../core/policy/decide-scope.ts'
-import { hasReadTools, isSafeMethod, leavesSafe } from '../../core/policy/is-reading.ts'
+import { overridesIn } from '../../core/decision/decide-scope.ts'
+import { hasReadTools, isSafeMethod, leavesSafe } from '../../core/decision/is-reading.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 

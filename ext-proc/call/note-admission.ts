@@ -1,6 +1,6 @@
 import type { Admitted, Known, NotAdmitted } from '../../core/decision/admission.ts'
 import { errorShapeOf } from '../../core/error-format/error-shape-of.ts'
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
 import type { CallRecord } from '../record/call-record.ts'
 

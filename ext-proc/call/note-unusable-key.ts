@@ -1,5 +1,5 @@
 import { checkKey } from '../../core/decision/check-key.ts'
-import type { ApiKey } from '../../core/model.ts'
+import type { ApiKey } from '../../core/catalogue/model.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import type { CallFacts } from '../record/passed-call.ts'
 

@@ -1,7 +1,7 @@
-import { KEY_PREFIX } from '../../core/api-key.ts'
-import type { Header } from '../../core/policy/header.ts'
-import type { OwnedName } from '../../core/policy/owned-name.ts'
-import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
+import { KEY_PREFIX } from '../../core/keys/api-key.ts'
+import type { Header } from '../../core/request/header.ts'
+import type { OwnedName } from '../../core/request/owned-name.ts'
+import { plainHeaderName } from '../../core/request/plain-header-name.ts'
 
 /** Maximum number of places outside `Authorization` that are searched for a key. */
 const PLACES_MAX = 8

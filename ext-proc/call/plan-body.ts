@@ -1,7 +1,7 @@
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import { scopesFor } from '../../core/policy/scopes-for.ts'
-import { isBatchPath } from '../../core/policy/batch.ts'
-import { mayBodyOverride, saysForm } from '../../core/policy/may-body-override.ts'
+import { scopesFor } from '../../core/decision/scopes-for.ts'
+import { isBatchPath } from '../../core/request/batch.ts'
+import { mayBodyOverride, saysForm } from '../../core/decision/may-body-override.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { BodyReader, CallIo } from './call-io.ts'
 

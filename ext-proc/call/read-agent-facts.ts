@@ -1,7 +1,7 @@
 import type { AgentFacts } from '../../core/decision/admission-facts.ts'
 import type { MissingFact } from '../../core/decision/admission.ts'
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import type { RestrictionBoard } from '../kill/restriction-board.ts'
 import type { AgentPolicy, PolicyStore } from '../policy/policy-store.ts'
 import type { CallIo } from './call-io.ts'

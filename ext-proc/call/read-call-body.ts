@@ -1,5 +1,5 @@
 import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
-import { isBatchPath } from '../../core/policy/batch.ts'
+import { isBatchPath } from '../../core/request/batch.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { settingsToScan } from '../../core/inspection/settings-to-scan.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'

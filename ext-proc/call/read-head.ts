@@ -1,5 +1,5 @@
 import type { Upgrade } from '../../core/decision/admission-facts.ts'
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 
 /** The request headers that affect the decision, read in one pass. Text is latin1, one character per byte. */
 export interface RequestHead {

@@ -1,5 +1,5 @@
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
-import type { SaidIdentity } from '../../core/policy/read-body-identity.ts'
+import type { SaidIdentity } from '../../core/request/read-body-identity.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'

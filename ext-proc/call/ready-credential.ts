@@ -3,10 +3,10 @@ import {
   type OpenedAuth,
   type OpenedFor,
 } from '../../core/credential/catalogue.ts'
-import { credentialOwner } from '../../core/policy/also-hosts.ts'
+import { credentialOwner } from '../../core/decision/also-hosts.ts'
 import type { TokenClient } from '../../core/credential/credential-type.ts'
-import type { Header } from '../../core/policy/header.ts'
-import type { StaticCredential } from '../../core/policy/apply-credential.ts'
+import type { Header } from '../../core/request/header.ts'
+import type { StaticCredential } from '../../core/decision/apply-credential.ts'
 import type { TokenFailure } from '../credential/credential-cause.ts'
 import type { TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
 import { payloadOf } from '../credential/payload-of.ts'

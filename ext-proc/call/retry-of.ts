@@ -1,4 +1,4 @@
-import { isEmpty, type Overrides } from '../../core/policy/overrides.ts'
+import { isEmpty, type Overrides } from '../../core/request/overrides.ts'
 
 /**
  * When Envoy may repeat a call once (routes in envoy/bootstrap.yaml): `reset` if no response came, `unsent` if the request

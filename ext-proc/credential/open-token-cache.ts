@@ -1,7 +1,7 @@
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egress-proxy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { fetchToken } from './fetch-token.ts'
 import type { Egress } from './post-form.ts'
 import { TokenCache } from './token-cache.ts'

@@ -1,6 +1,6 @@
 import { credentialTypeOf, type OpenedFor } from '../../core/credential/catalogue.ts'
 import type { Payload, Scheme } from '../../core/credential/credential-type.ts'
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import { hashBody } from './hash-body.ts'
 
 export type SignedPayload =

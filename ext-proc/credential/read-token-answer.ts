@@ -1,4 +1,4 @@
-import { Secret } from '../../core/secret.ts'
+import { Secret } from '../../core/keys/secret.ts'
 import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 
 export interface FetchedToken {

@@ -1,5 +1,5 @@
 import type { TokenClient } from '../../core/credential/credential-type.ts'
-import type { Secret } from '../../core/secret.ts'
+import type { Secret } from '../../core/keys/secret.ts'
 import type { ClientStyle, FetchOutcome } from './fetch-token.ts'
 import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 

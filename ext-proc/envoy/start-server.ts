@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
-import type { Settings } from '../../core/settings.ts'
-import { listenFailure } from '../../core/listen-failure.ts'
+import type { Settings } from '../../core/settings/settings.ts'
+import { listenFailure } from '../../core/system/listen-failure.ts'
 import { serveBuiltIn } from '../grpc/built-in.ts'
 import type { GrpcCall, GrpcMethods, ServeConnection } from '../grpc/grpc-call.ts'
 import { GrpcServer } from '../grpc/grpc-server.ts'

@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import { checkAtStart, refuseOldVersion } from '../../core/store/minimum-version.ts'
 import { keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
 

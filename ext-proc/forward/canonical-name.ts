@@ -1,4 +1,4 @@
-import { canonicalHost } from '../../core/policy/canonical-host.ts'
+import { canonicalHost } from '../../core/request/canonical-host.ts'
 
 /** A host name in its canonical form; null if it is none. */
 export function canonicalName(text: string): string | null {

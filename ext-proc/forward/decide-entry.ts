@@ -1,5 +1,5 @@
-import type { Header } from '../../core/policy/header.ts'
-import { targetProblemDetails } from '../../core/policy/target-problem-details.ts'
+import type { Header } from '../../core/request/header.ts'
+import { targetProblemDetails } from '../../core/request/target-problem-details.ts'
 import type { CallIo } from '../call/call-io.ts'
 import { causeOf } from '../call/cause-of.ts'
 import { decideCall, type DecisionServices } from '../call/decide-call.ts'

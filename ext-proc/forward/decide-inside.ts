@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { CallIo } from '../call/call-io.ts'
 import { decideCall, type DecisionServices } from '../call/decide-call.ts'
 import type { ProxiedCall } from '../call/proxied-call.ts'

@@ -1,6 +1,6 @@
-import { closedHosts } from '../../core/policy/unlisted-hosts.ts'
+import { closedHosts } from '../../core/decision/unlisted-hosts.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
 import type { CallStreamParts } from '../call/call-stream.ts'
 import type { ForwardHop } from '../envoy/start-server.ts'

@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 
 export interface ProxiedTarget {
   /** Scheme, host and port. */

@@ -1,6 +1,6 @@
-import { basicPair } from '../../core/policy/basic-pair.ts'
-import type { Header } from '../../core/policy/header.ts'
-import { readKey } from '../../core/policy/read-key.ts'
+import { basicPair } from '../../core/request/basic-pair.ts'
+import type { Header } from '../../core/request/header.ts'
+import { readKey } from '../../core/request/read-key.ts'
 import { hashOfKey } from '../call/hash-of-key.ts'
 
 /** What a client of the forward proxy presents in `Proxy-Authorization`. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { canonicalHost, type HostProblem } from '../../core/policy/canonical-host.ts'
-import type { Header } from '../../core/policy/header.ts'
+import { canonicalHost, type HostProblem } from '../../core/request/canonical-host.ts'
+import type { Header } from '../../core/request/header.ts'
 
 export interface TunnelAuthority {
   /** In the canonical form of `canonicalHost`. */

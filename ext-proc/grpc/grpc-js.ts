@@ -7,7 +7,7 @@ import {
   type ServiceDefinition,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import {
   GrpcCall,
   type GrpcMethods,

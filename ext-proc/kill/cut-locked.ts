@@ -1,5 +1,5 @@
-import { type Agent, EVERYWHERE, type Lock } from '../../core/model.ts'
-import { compileLocks, endOfLock, findLock, type LockTable } from '../../core/policy/locks.ts'
+import { type Agent, EVERYWHERE, type Lock } from '../../core/catalogue/model.ts'
+import { compileLocks, endOfLock, findLock, type LockTable } from '../../core/decision/locks.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import {
   type CallInFlight,

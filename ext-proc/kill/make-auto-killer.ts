@@ -1,6 +1,6 @@
 import type { KillMethod } from '../../core/kill/kill-record.ts'
 import { publishKill } from '../../core/kill/publish-kill.ts'
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { waitForReplicas } from '../../core/redis/wait-for-replicas.ts'
 import type { RestrictionBoard } from './restriction-board.ts'

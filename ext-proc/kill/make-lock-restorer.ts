@@ -1,6 +1,6 @@
 import { restoreLock } from '../../core/kill/restore-lock.ts'
-import type { Lock } from '../../core/model.ts'
-import { endOfLock } from '../../core/policy/locks.ts'
+import type { Lock } from '../../core/catalogue/model.ts'
+import { endOfLock } from '../../core/decision/locks.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { insist } from './make-restorer.ts'
 

@@ -1,6 +1,6 @@
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
-import { type Agent, EVERYWHERE, type Lock } from '../../core/model.ts'
-import { compileLocks, type LockTable } from '../../core/policy/locks.ts'
+import { type Agent, EVERYWHERE, type Lock } from '../../core/catalogue/model.ts'
+import { compileLocks, type LockTable } from '../../core/decision/locks.ts'
 import { type State, StateLedger } from './state-ledger.ts'
 
 /** What this edge knows about an agent's last kill or reactivation. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { chunksOf } from '../../core/chunks-of.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { Denial } from '../verdict/denial.ts'
 import type { CallInFlight, CallsInFlight } from './calls-in-flight.ts'

@@ -1,5 +1,5 @@
-import { chunksOf } from '../../core/chunks-of.ts'
-import type { Lock } from '../../core/model.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
+import type { Lock } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { RestrictionBoard } from './restriction-board.ts'

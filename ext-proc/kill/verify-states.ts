@@ -1,4 +1,4 @@
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { RestrictionBoard } from './restriction-board.ts'

@@ -1,5 +1,5 @@
-import type { UpstreamSettings } from '../../core/model.ts'
-import type { Secret } from '../../core/secret.ts'
+import type { UpstreamSettings } from '../../core/catalogue/model.ts'
+import type { Secret } from '../../core/keys/secret.ts'
 
 /** An integration with connection settings of its own. */
 export interface OwnUpstream {

@@ -11,23 +11,23 @@ import {
   type UnlistedHosts,
   UPSTREAM_DEFAULTS,
   type UpstreamSettings,
-} from '../../core/model.ts'
+} from '../../core/catalogue/model.ts'
 import {
   type AgentScopes,
   type CompiledScope,
   compileScopes,
   compilingEach,
   gatherScopes,
-} from '../../core/policy/compile-scopes.ts'
+} from '../../core/decision/compile-scopes.ts'
 import {
   compileIntegrationsInSteps,
   type IntegrationTable,
-} from '../../core/policy/compile-integrations.ts'
-import { isAgentId } from '../../core/policy/agent-id.ts'
-import { matchesSelector } from '../../core/policy/selector.ts'
+} from '../../core/decision/compile-integrations.ts'
+import { isAgentId } from '../../core/request/agent-id.ts'
+import { matchesSelector } from '../../core/decision/selector.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import type { KeyRing } from '../../core/seal.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import { upstreamCluster } from '../../core/store/upstream-cluster.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'

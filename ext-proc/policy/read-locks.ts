@@ -1,4 +1,4 @@
-import type { Lock } from '../../core/model.ts'
+import type { Lock } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 

@@ -1,4 +1,4 @@
-import { type Environment, readSettings, type Settings } from '../../core/settings.ts'
+import { type Environment, readSettings, type Settings } from '../../core/settings/settings.ts'
 import type { ServerTls } from '../envoy/start-server.ts'
 import { processId } from './process-id.ts'
 

@@ -2,7 +2,7 @@ import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ExpressionProblem } from '../../core/scanner/compile-settings.ts'
-import { shortText } from '../../core/short-text.ts'
+import { shortText } from '../../core/system/short-text.ts'
 
 /** Every call of the scope finds it again. */
 const EVERY_MS = 60_000

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { listenFailure } from '../../core/listen-failure.ts'
+import { listenFailure } from '../../core/system/listen-failure.ts'
 import { hostAndPort } from '../envoy/host-and-port.ts'
 
 /** Answers once the process serves. */

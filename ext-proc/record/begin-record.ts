@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { offsetNote, type Time } from '../../core/control/store-clock.ts'
 import { readMcpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import { addressWithPort, forwardedAddress } from '../../core/policy/forwarded-address.ts'
-import type { Header } from '../../core/policy/header.ts'
+import { addressWithPort, forwardedAddress } from '../../core/request/forwarded-address.ts'
+import type { Header } from '../../core/request/header.ts'
 import { CallRecord } from './call-record.ts'
 
 /** A method is a token of few letters; what is longer is cut in the log. */

@@ -7,7 +7,7 @@ import {
   type MetricName,
   STEP_BUCKETS_S,
 } from '../../core/metrics/metric-catalogue.ts'
-import type { Reason } from '../../core/reasons.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { ProcessLoad } from './process-load.ts'

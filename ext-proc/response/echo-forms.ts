@@ -1,4 +1,4 @@
-import type { Secret } from '../../core/secret.ts'
+import type { Secret } from '../../core/keys/secret.ts'
 
 /** A shorter part of a credential occurs in headers by chance. */
 const LENGTH_MIN = 8

@@ -1,4 +1,4 @@
-import { EventSplitter } from '../../core/http-message/event-stream.ts'
+import { EventSplitter } from '../../core/request/event-stream.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { type CallPlace, judgeEndpoint } from './judge-reference.ts'
 import { redirectRefused } from './redirect-refused.ts'

@@ -1,4 +1,4 @@
-import { EventSplitter, readEvent } from '../../core/http-message/event-stream.ts'
+import { EventSplitter, readEvent } from '../../core/request/event-stream.ts'
 import type { EffectiveTools } from '../../core/mcp/check-mcp-tool.ts'
 import { type FilteredTools, filterTools } from './filter-tools.ts'
 

@@ -1,9 +1,9 @@
 import { foldMemberName } from '../../core/mcp/fold-member-name.ts'
 import { type EffectiveTools, isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { beginsLikeJson } from '../../core/scanner/format/begins-like-json.ts'
-import { type ByteEdit, editBytes } from '../../core/http-message/edit-bytes.ts'
-import { readString, skipSpace, skipStart } from '../../core/http-message/json-lexis.ts'
-import { skipValue, walkElements, walkMembers } from '../../core/http-message/walk-json.ts'
+import { type ByteEdit, editBytes } from '../../core/request/edit-bytes.ts'
+import { readString, skipSpace, skipStart } from '../../core/request/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../../core/request/walk-json.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b

@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { HeaderChanges } from '../envoy/write-response.ts'
 
 /** What makes one list of headers of the other; null where they are the same. */

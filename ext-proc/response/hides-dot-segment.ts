@@ -1,4 +1,4 @@
-import { foldCompatible } from '../../core/policy/fold-compatible.ts'
+import { foldCompatible } from '../../core/request/fold-compatible.ts'
 import { pathDecodings } from './path-decodings.ts'
 
 const HIDES = /[%;]/

@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { headerOf } from '../verdict/response-inspector.ts'
 import { challengeTargets, linkTargets, readLinks, refreshTargets } from './header-references.ts'

@@ -1,10 +1,10 @@
-import { isListedBy } from '../../core/policy/also-hosts.ts'
+import { isListedBy } from '../../core/decision/also-hosts.ts'
 import type {
   CompiledIntegration,
   IntegrationTable,
-} from '../../core/policy/compile-integrations.ts'
-import { matchIntegration } from '../../core/policy/match-integration.ts'
-import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
+} from '../../core/decision/compile-integrations.ts'
+import { matchIntegration } from '../../core/decision/match-integration.ts'
+import { parseTarget, type Target } from '../../core/request/parse-target.ts'
 import {
   type CalledNames,
   type GatewayAddress,

@@ -1,4 +1,4 @@
-import { decodeOnce } from '../../core/policy/decode-path.ts'
+import { decodeOnce } from '../../core/request/decode-path.ts'
 
 /** As often as anything between a client and this gateway may decode. */
 const DECODING_ROUNDS = 4

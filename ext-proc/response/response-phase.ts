@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { BODY_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
 import {

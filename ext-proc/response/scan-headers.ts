@@ -1,6 +1,6 @@
 import type { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import { isKnownClean, noteClean } from '../../core/scanner/clean-headers.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
 import type { Source } from '../../core/scanner/format/source.ts'

@@ -1,4 +1,4 @@
-import { SESSION_COOKIES } from '../../core/policy/drop-own-cookies.ts'
+import { SESSION_COOKIES } from '../../core/request/drop-own-cookies.ts'
 
 /** Below what part of the gateway's paths an API's cookies belong. */
 export interface CookiePlace {

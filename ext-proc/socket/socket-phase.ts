@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import { BODY_MODE, type ModeOverride, writeChunk, writePass } from '../envoy/write-response.ts'
 import { headerChanges } from '../response/header-changes.ts'
 import type { Denial } from '../verdict/denial.ts'

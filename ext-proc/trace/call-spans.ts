@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Decision, StepMark } from '../../core/activity/activity-entry.ts'
 import { type OtlpAttribute, otlpAttribute } from '../../core/otlp/otlp-attribute.ts'
-import type { Reason } from '../../core/reasons.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 import type { CallFacts } from '../record/passed-call.ts'
 import { ENVOY_REQUEST_ID } from './envoy-request-id.ts'
 import type { TraceParent } from './read-trace-parent.ts'

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egress-proxy.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 import { CallTraces } from './call-traces.ts'
 import { SpanExporter } from './span-exporter.ts'
 

@@ -11,7 +11,7 @@ import {
   HostNotFound,
   type ResolveHost,
 } from '../../core/egress/resolve-host.ts'
-import type { Settings } from '../../core/settings.ts'
+import type { Settings } from '../../core/settings/settings.ts'
 
 /** How Envoy is to connect to a host. */
 export type EgressWay =

@@ -1,5 +1,5 @@
-import type { UpstreamSettings } from '../../core/model.ts'
-import type { Secret } from '../../core/secret.ts'
+import type { UpstreamSettings } from '../../core/catalogue/model.ts'
+import type { Secret } from '../../core/keys/secret.ts'
 import type { OwnUpstream } from '../policy/own-upstream.ts'
 
 /** What the shared cluster of a scheme consists of, in protobuf: Envoy sends it with its node (envoy/add-upstream-templates.ts). */

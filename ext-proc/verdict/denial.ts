@@ -1,5 +1,5 @@
-import type { Header } from '../../core/policy/header.ts'
-import type { Reason } from '../../core/reasons.ts'
+import type { Header } from '../../core/request/header.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 
 /** A refusal: the reason, the details for the caller, and what only the activity log contains. */
 export interface Denial {

@@ -1,5 +1,5 @@
-import type { Lock } from '../../core/model.ts'
-import { endOfLock, lockDetails } from '../../core/policy/locks.ts'
+import type { Lock } from '../../core/catalogue/model.ts'
+import { endOfLock, lockDetails } from '../../core/decision/locks.ts'
 import type { Denial } from './denial.ts'
 import { retryAfter } from './retry-after.ts'
 

@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { Denial } from './denial.ts'
 
 /** Changes to the response headers, and how the body is inspected. */

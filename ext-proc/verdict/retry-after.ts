@@ -1,4 +1,4 @@
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 
 /** In whole seconds, so that a repetition does not come too early. */
 export const retryAfter = (left_ms: number): readonly Header[] => [

@@ -1,4 +1,4 @@
-import type { LockSubject } from '../../core/policy/locks.ts'
+import type { LockSubject } from '../../core/decision/locks.ts'
 import type { Denial } from './denial.ts'
 
 export interface StandingSubject extends LockSubject {

@@ -1,6 +1,6 @@
 import type { AdmissionStep } from '../../core/decision/admission.ts'
-import type { Reason } from '../../core/reasons.ts'
-import { shortText } from '../../core/short-text.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
+import { shortText } from '../../core/system/short-text.ts'
 import type { Denial } from './denial.ts'
 
 /**
@@ -25,7 +25,7 @@ export interface Deny {
 
 export const pass = <T>(value: T): Pass<T> => ({ kind: 'pass', value })
 
-/** The longest texts of a refusal are a method and a path (core/policy/describe-call.ts); others are as long as a caller likes. */
+/** The longest texts of a refusal are a method and a path (core/request/describe-call.ts); others are as long as a caller likes. */
 const TEXT_LENGTH_MAX = 2_304
 
 export const deny = (

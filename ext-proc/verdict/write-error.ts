@@ -1,9 +1,9 @@
 import type { ErrorShape, WrittenError } from '../../core/error-format/write-format.ts'
 import { ERROR_WRITERS } from '../../core/error-format/writers.ts'
-import { writeJsonRpcError } from '../../core/write-json-rpc-error.ts'
-import { NO_RETRY } from '../../core/no-retry.ts'
-import { type ErrorBody, REASONS } from '../../core/reasons.ts'
-import type { Header } from '../../core/policy/header.ts'
+import { writeJsonRpcError } from '../../core/catalogue/write-json-rpc-error.ts'
+import { NO_RETRY } from '../../core/catalogue/no-retry.ts'
+import { type ErrorBody, REASONS } from '../../core/catalogue/reasons.ts'
+import type { Header } from '../../core/request/header.ts'
 import type { LocalReply } from '../envoy/write-response.ts'
 import type { Denial } from './denial.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PassThrough } from 'node:stream'
-import { runActivity } from '../../cli/activity.ts'
+import { runActivity } from '../../cli/commands/activity.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import type { AlertKind } from '../../core/alerts/alert.ts'

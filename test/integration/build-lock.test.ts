@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readlinkSync, rmSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
@@ -15,7 +15,7 @@ function checkout(holder: number): { readonly lock: string; readonly prepare: st
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  for (const path of ['tsconfig.json', join('admin', 'dashboard', 'tsconfig.json')])
+  for (const path of ['tsconfig.json', join('admin', 'console', 'tsconfig.json')])
     put(path, '{ "files": [] }')
   put(join('envoy', 'bootstrap.yaml'), '')
   put(join('dist', 'none'), '')

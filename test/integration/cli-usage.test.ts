@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 const agw = (...args: readonly string[]) =>
   new Promise<{ status: unknown; stderr: string }>((resolve) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mintKey } from '../../core/api-key.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { activityEntry } from '../kit/activity-entry.ts'

@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call, closeConnections } from '../kit/call.ts'
 import { startDnsServer } from '../kit/dns-server.ts'
@@ -560,7 +560,7 @@ test('proxies in front are believed as far as they are trusted', async () => {
   const own = await start({ AGW_TRUSTED_HOPS: '1' })
   await call({ to: own.url, path: '/x', headers: { 'x-forwarded-for': '9.9.9.9, 198.51.100.7' } })
   assert.equal(lastStream()?.headers['x-envoy-external-address'], '198.51.100.7')
-  // With a port Envoy takes the address of the proxy, and core/policy/forwarded-address.ts reads the header itself.
+  // With a port Envoy takes the address of the proxy, and core/request/forwarded-address.ts reads the header itself.
   const withPort = '9.9.9.9, 198.51.100.7:50123'
   await call({ to: own.url, path: '/x', headers: { 'x-forwarded-for': withPort } })
   assert.equal(lastStream()?.headers['x-envoy-external-address'], '127.0.0.1')

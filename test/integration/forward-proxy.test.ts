@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { HEADER_GROUPS } from '../../core/header-table.ts'
+import { HEADER_GROUPS } from '../../core/catalogue/header-table.ts'
 import { call, type HttpAnswer } from '../kit/call.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { ForwardClient, type TunnelOptions } from '../kit/forward-client.ts'

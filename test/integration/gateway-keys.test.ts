@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mintKey } from '../../core/api-key.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
 import { sharedStack } from '../kit/shared-stack.ts'

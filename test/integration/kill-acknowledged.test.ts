@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { KILL, LOCKS } from '../kit/restrictions.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
-import { readSettings } from '../../core/settings.ts'
+import { readSettings } from '../../core/settings/settings.ts'
 import { bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
 import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { call } from '../kit/call.ts'
 import { EVERYDAY_TEXTS } from '../kit/everyday-texts.ts'
 import { linesOf } from '../kit/lines-of.ts'

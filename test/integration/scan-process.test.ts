@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { processStat } from '../../core/process-stat.ts'
+import { processStat } from '../../core/system/process-stat.ts'
 import { until } from '../kit/until.ts'
 
 const urlOf = (file: string): string => new URL(`../../${file}`, import.meta.url).href

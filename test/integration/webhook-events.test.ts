@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, test } from 'node:test'
-import type { Envelope } from '../../core/outbox/build-envelope.ts'
+import type { Envelope } from '../../core/change/build-envelope.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { startParts } from '../kit/start-parts.ts'
 import { until } from '../kit/until.ts'

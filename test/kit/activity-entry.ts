@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import type { EventName } from '../../core/events.ts'
+import type { EventName } from '../../core/catalogue/events.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 
 /** An entry as an edge writes it; a test says what it is about. */

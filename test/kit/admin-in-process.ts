@@ -5,8 +5,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { startPatiently } from '../../admin/gate/start-patiently.ts'
 import { makeLog } from '../../admin/server/make-log.ts'
 import { startAdmin } from '../../admin/start-admin.ts'
-import { mintKey } from '../../core/api-key.ts'
-import { type Environment, readSettings } from '../../core/settings.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
+import { type Environment, readSettings } from '../../core/settings/settings.ts'
 
 /** What JSON.parse answers; a test says by its assertions what it expects. */
 export type Json = ReturnType<typeof JSON.parse>

@@ -1,6 +1,6 @@
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 import { type AdminInProcess, adminInProcess } from './admin-in-process.ts'
 import { type KitValkey, startValkey } from './start-valkey.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
-import { DELIVERED_EVENTS } from '../../core/events.ts'
+import { DELIVERED_EVENTS } from '../../core/catalogue/events.ts'
 import { anyCharacter } from './any-character.ts'
 
 /** Every secret of a generated configuration is one of these variables. */

@@ -1,4 +1,4 @@
-import type { Speaker } from '../../core/model.ts'
+import type { Speaker } from '../../core/catalogue/model.ts'
 
 type Say = (text: string) => unknown
 

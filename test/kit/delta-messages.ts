@@ -1,5 +1,5 @@
 import { loadSync } from '@grpc/proto-loader'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 /** A DeltaDiscoveryResponse, as Envoy reads it. */
 export interface DeltaAnswer {

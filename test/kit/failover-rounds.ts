@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Environment } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings/settings.ts'
 import { closeOpenCalls, openCall } from './open-call.ts'
 import type { Operator } from './operator.ts'
 import { type Fleet, startFleet } from './start-fleet.ts'

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { loadSync } from '@grpc/proto-loader'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
 
 const definition = loadSync('envoy/service/ext_proc/v3/external_processor.proto', {

@@ -6,7 +6,7 @@ import {
   type Organization,
   type Scope,
   SELECTED,
-} from '../../core/model.ts'
+} from '../../core/catalogue/model.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import type { LockRecord } from '../../core/kill/lock-record.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'

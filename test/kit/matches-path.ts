@@ -1,5 +1,5 @@
-import { isEmptySegment } from '../../core/policy/decode-path.ts'
-import type { PathPattern, PatternSegment } from '../../core/policy/path-pattern.ts'
+import { isEmptySegment } from '../../core/request/decode-path.ts'
+import type { PathPattern, PatternSegment } from '../../core/decision/path-pattern.ts'
 
 /**
  * Whether `segments` from `from` on match one pattern, by another way than the product's trie. Each block between two `**` is taken at the first place it fits,

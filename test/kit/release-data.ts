@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { tempFolder } from './temp-folder.ts'
 
 /** What was set up in a data directory of an earlier release, and which answers were given there. */

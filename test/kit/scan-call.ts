@@ -1,4 +1,4 @@
-import type { Speaker } from '../../core/model.ts'
+import type { Speaker } from '../../core/catalogue/model.ts'
 import type { CompiledInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'

@@ -3,7 +3,7 @@ import { after } from 'node:test'
 import type { BodyQuestions } from '../../core/inspection/read-body.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import { openScanPool, type ScanPool } from '../../core/inspection/scan-pool.ts'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import type { ScanInput } from '../../core/scanner/scan-request.ts'
 

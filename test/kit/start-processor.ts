@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { Server, ServerCredentials, loadPackageDefinition } from '@grpc/grpc-js'
 import type { GrpcObject, ServerDuplexStream, ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { addHealthService } from './add-health-service.ts'
 
 type Headers = Readonly<Record<string, string>>

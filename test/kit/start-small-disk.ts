@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DiskReserve } from '../../core/disk-reserve.ts'
+import { DiskReserve } from '../../core/redis/disk-reserve.ts'
 import { type KitValkey, startValkey } from './start-valkey.ts'
 import { tempFolder } from './temp-folder.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 // Headers as clients send them, to count false alarms with: real user agents from two public lists, and cookies,
 // referers and others in the forms of widespread products, filled by a seeded generator.

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../../core/root.ts'
+import { root } from '../../core/system/root.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 /** Everything but packages, with the compiled files: edits are made there and nowhere else. */

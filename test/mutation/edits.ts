@@ -42,7 +42,7 @@ export const EDITS: readonly Edit[] = [
   {
     area: 'decision',
     name: 'an override passes where no rule has its path',
-    file: 'core/policy/choose-scope.ts',
+    file: 'core/decision/choose-scope.ts',
     find: 'if (found.rule >= 0) continue',
     replace: 'if (found.rule >= NO_RULE) continue',
   },
@@ -259,7 +259,7 @@ export const EDITS: readonly Edit[] = [
   {
     area: 'credential',
     name: "the caller's Proxy-Authorization goes upstream",
-    file: 'core/header-table.ts',
+    file: 'core/catalogue/header-table.ts',
     find: ' x-request-id proxy-authorization',
     replace: ' x-request-id',
   },
@@ -273,21 +273,21 @@ export const EDITS: readonly Edit[] = [
   {
     area: 'credential',
     name: 'a credential with a line break is put into a header',
-    file: 'core/policy/apply-credential.ts',
+    file: 'core/decision/apply-credential.ts',
     find: "return can_stand ? { kind: 'applied', headers, raw_query } : { kind: 'unusable' }",
     replace: "return { kind: 'applied', headers, raw_query }",
   },
   {
     area: 'credential',
     name: 'a sealed value opens for another integration',
-    file: 'core/seal.ts',
+    file: 'core/keys/seal.ts',
     find: 'JSON.stringify([organization_id, owner_id, kind, origin])',
     replace: 'JSON.stringify([organization_id, kind, origin])',
   },
   {
     area: 'credential',
     name: "the caller's value of the credential's query parameter goes upstream",
-    file: 'core/policy/outgoing-request.ts',
+    file: 'core/decision/outgoing-request.ts',
     find: "kind === 'query' ? removeQueryParameter(raw_query, name) : raw_query",
     replace: 'raw_query',
   },

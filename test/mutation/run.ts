@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { root } from '../../core/root.ts'
+import { root } from '../../core/system/root.ts'
 import { checkFit } from './check-fit.ts'
 import { copyOfPackage } from './copy-of-package.ts'
 import { type Edit, EDITS } from './edits.ts'

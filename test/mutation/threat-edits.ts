@@ -149,7 +149,7 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
   {
     threat: 16,
     name: 'a host of an integration is passed through',
-    file: 'core/policy/also-hosts.ts',
+    file: 'core/decision/also-hosts.ts',
     find: 'listed.own.has(host) || listed.names.has(host)',
     replace: 'listed.names.has(host)',
     test: ['forward-proxy', 'a host of an integration is never passed through'],
@@ -157,7 +157,7 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
   {
     threat: 17,
     name: 'a call may come back through the gateway',
-    file: 'core/policy/request-headers.ts',
+    file: 'core/request/request-headers.ts',
     find: "if (name === 'via' && namesOwnHop(",
     replace: "if (name === 'via' && value === '' && namesOwnHop(",
     test: ['forward-proxy', 'an integration for the gateway itself'],

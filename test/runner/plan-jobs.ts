@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 /** Test files that run in one process, one after the other. */
 export interface Job {

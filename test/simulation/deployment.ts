@@ -1,7 +1,12 @@
-import { hashKey, mintKey } from '../../core/api-key.ts'
-import { type ApiKey, type Integration, type Scope, SCOPE_DEFAULTS } from '../../core/model.ts'
+import { hashKey, mintKey } from '../../core/keys/api-key.ts'
+import {
+  type ApiKey,
+  type Integration,
+  type Scope,
+  SCOPE_DEFAULTS,
+} from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { parseKeyRing } from '../../core/seal.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
 import { aScope, anAgent, anIntegration } from '../unit/policy-kit.ts'
 import type { StoreModel } from './store-model.ts'

@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '../../admin/webhooks/attempt-outcome.ts'
-import type { ApiKey, Integration, Scope } from '../../core/model.ts'
+import type { ApiKey, Integration, Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import {
   agentId,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readCursor, writeCursor } from '../../admin/resources/cursor.ts'
-import { readBearer } from '../../admin/sign-in/read-bearer.ts'
+import { readBearer } from '../../admin/access/read-bearer.ts'
 import {
   ADDRESSES_LIMIT,
   FAILURES_LIMIT,

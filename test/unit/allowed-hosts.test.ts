@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
 import { allowedHosts } from '../../admin/http/allowed-hosts.ts'
-import { readSettings } from '../../core/settings.ts'
+import { readSettings } from '../../core/settings/settings.ts'
 
 const checkOf = (env: Record<string, string>): ((host: string | undefined) => boolean) => {
   const read = readSettings(env)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
-import { root } from '../../core/root.ts'
+import { root } from '../../core/system/root.ts'
 
 /** The parts of `core` that everything else may use. */
 const CORE = [
@@ -10,44 +10,50 @@ const CORE = [
   'core/bounded',
   'core/credential',
   'core/decision',
-  'core/http-message',
   'core/mcp',
-  'core/policy',
+  'core/request',
   'core/scanner',
 ]
 
 /** Who may import whom. The longest matching prefix wins; `npm` and `node` stand for packages and built-ins. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [...CORE, 'node', 'npm'],
-  // Readers of bytes: they know formats and nothing of ours.
-  'core/http-message': ['core/http-message', 'node:buffer'],
-  'core/mcp': ['core/mcp', 'core/bounded', 'core/http-message', 'node:buffer'],
+  'core/mcp': ['core/mcp', 'core/bounded', 'core/request', 'node:buffer'],
   // The native calls whose time is not linear, each behind a bound.
   'core/bounded': ['core/bounded', 'node:url'],
   // Declarations, which compute without I/O.
-  'core/credential': ['core/credential', 'core/secret.ts', 'node:crypto'],
-  // Decisions are pure functions of facts: no connection, no file, no process.
-  'core/policy': [
+  'core/credential': ['core/credential', 'core/keys/secret.ts', 'node:crypto'],
+  // How a request can be read, and the rules: pure functions of bytes and facts, with no connection, file or process.
+  'core/request': [
     'core',
     'core/bounded',
     'core/credential',
-    'core/http-message',
-    'core/mcp',
-    'core/policy',
+    'core/request',
     'node:buffer',
     'node:net',
   ],
-  'core/decision': ['core', 'core/decision', 'core/policy'],
-  'core/scanner': ['core', 'core/bounded', 'core/http-message', 'core/scanner', 'node', 'npm'],
+  'core/decision': [
+    'core',
+    'core/bounded',
+    'core/credential',
+    'core/decision',
+    'core/mcp',
+    'core/request',
+    'node:buffer',
+    'node:net',
+  ],
+  'core/scanner': ['core', 'core/bounded', 'core/request', 'core/scanner', 'node', 'npm'],
   'ext-proc': ['ext-proc', ...CORE, 'node', 'npm'],
   admin: ['admin', ...CORE, 'node', 'npm'],
   envoy: ['envoy', 'core', 'node', 'npm'],
   cli: ['cli', 'envoy', 'core', 'core/credential', 'core/scanner', 'admin', 'node', 'npm'],
 }
 /** What of `core` a decision may use: types and closed tables, nothing that speaks to anybody. */
-const POLICY_MAY_USE = ['model', 'reasons', 'secret', 'api-key', 'short-text', 'header-table'].map(
-  (name) => `core/${name}.ts`,
-)
+const DECISIONS_MAY_USE = [
+  'core/keys/secret.ts',
+  'core/keys/api-key.ts',
+  'core/system/short-text.ts',
+]
 
 const homes = Object.keys(MAY_IMPORT).sort((a, b) => b.length - a.length)
 const homeOf = (path: string): string | undefined =>
@@ -55,7 +61,7 @@ const homeOf = (path: string): string | undefined =>
 
 const sources = ['core', 'ext-proc', 'admin', 'envoy', 'cli'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.startsWith('dashboard/'))
+    .filter((path) => path.endsWith('.ts') && !path.startsWith('console/'))
     .map((path) => ({
       path: `${folder}/${path}`,
       text: readFileSync(join(root, folder, path), 'utf8'),
@@ -92,7 +98,7 @@ test('imports point one way: core imports no other folder, ext-proc and admin ne
  * Where the folders directly below form no circle, however long. A file that stands at the root itself counts as a folder
  * of its own.
  */
-const NO_CIRCLES_BELOW = ['admin', 'core', 'ext-proc']
+const NO_CIRCLES_BELOW = ['admin', 'cli', 'core', 'ext-proc']
 
 for (const area of NO_CIRCLES_BELOW)
   test(`the folders of ${area} import each other in no circle`, () => {
@@ -175,16 +181,16 @@ test('the HTTP/2 server imports only built-ins', () => {
 })
 
 test('a decision uses nothing that speaks to anybody', () => {
-  const isDecision = (path: string): boolean => /^core\/(?:policy|decision)\//.test(path)
+  const isDecision = (path: string): boolean => /^core\/(?:request|decision)\//.test(path)
   for (const { path, text } of sources.filter((source) => isDecision(source.path))) {
     for (const specifier of importsOf(text)) {
       const file = fileOf(path, specifier)
       if (
         file === null ||
-        /^core\/(?:bounded|policy|decision|credential|masking|mcp|http-message)\//.test(file)
+        /^core\/(?:bounded|catalogue|credential|decision|masking|mcp|request)\//.test(file)
       )
         continue
-      assert.ok(POLICY_MAY_USE.includes(file), `${path} may not import ${file}`)
+      assert.ok(DECISIONS_MAY_USE.includes(file), `${path} may not import ${file}`)
     }
   }
 })
@@ -234,7 +240,7 @@ const REVEALERS = [
   // The URL, to which deliveries are sent; only the role `admin` reads it.
   'admin/webhooks/webhook-secret.ts',
   // From the old key to the new one.
-  'core/seal.ts',
+  'core/keys/seal.ts',
   // The key of the CA of the forward proxy, which signs and is sent nowhere.
   'core/certificate/stored-authority.ts',
   // What verifies an archive, which is no credential.
@@ -253,20 +259,20 @@ const REVEALERS = [
 
 /** What the pages run of ours; all else that they name of the server is types. */
 const SHARED_WITH_PAGES = [
-  'core/error-formats.ts',
+  'core/catalogue/error-formats.ts',
   'core/activity/action-sentence.ts',
   'core/activity/entry-summary.ts',
   'core/activity/is-flood-entry.ts',
   'core/activity/words-of-action.ts',
-  'core/events.ts',
-  'core/model.ts',
-  'core/reasons.ts',
-  'core/selector-text.ts',
-  'core/unreadable-text.ts',
+  'core/catalogue/events.ts',
+  'core/catalogue/model.ts',
+  'core/catalogue/reasons.ts',
+  'core/catalogue/selector-text.ts',
+  'core/system/unreadable-text.ts',
 ]
 
 test('the dashboard is made for a browser: it runs itself, two packages and what it shares with the server, and never writes markup', () => {
-  const folder = join(root, 'admin', 'dashboard')
+  const folder = join(root, 'admin', 'console')
   const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /\.tsx?$/.test(path),
   )
@@ -275,11 +281,11 @@ test('the dashboard is made for a browser: it runs itself, two packages and what
     const text = readFileSync(join(folder, path), 'utf8')
     const run = text.replace(/^import type\b[^']*'[^']+'$/gm, '')
     for (const [, specifier = ''] of run.matchAll(/^(?:import\b[^']*|\} from )'([^']+)'/gm)) {
-      const file = fileOf(`admin/dashboard/${path}`, specifier)
+      const file = fileOf(`admin/console/${path}`, specifier)
       const isOurs =
         file === null
           ? specifier.startsWith('preact') || specifier === 'eventsource-parser'
-          : file.startsWith('admin/dashboard/') || SHARED_WITH_PAGES.includes(file)
+          : file.startsWith('admin/console/') || SHARED_WITH_PAGES.includes(file)
       assert.ok(isOurs, `${path} may not run ${specifier}`)
     }
     // What callers wrote is text, never markup (threat model, rule 25); nothing outlives the page but the

@@ -10,7 +10,7 @@ import { lastLineOfGzip } from '../../admin/audit/last-line-of-gzip.ts'
 import { archiveKeys, archiveRoots } from '../../core/activity/archive-line.ts'
 import { hourFilesAmong } from '../../core/activity/list-hour-files.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
-import { parseKeyRing } from '../../core/seal.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 const ORG = 'org_default'

@@ -8,9 +8,9 @@ import {
   canonicalRequest,
 } from '../../core/credential/aws/canonical-request.ts'
 import type { Scheme } from '../../core/credential/credential-type.ts'
-import type { Header } from '../../core/policy/header.ts'
-import { withHeaders } from '../../core/policy/apply-credential.ts'
-import { Secret } from '../../core/secret.ts'
+import type { Header } from '../../core/request/header.ts'
+import { withHeaders } from '../../core/decision/apply-credential.ts'
+import { Secret } from '../../core/keys/secret.ts'
 import { payloadOf } from '../../ext-proc/credential/payload-of.ts'
 import { signElsewhere } from '../kit/check-signature.ts'
 

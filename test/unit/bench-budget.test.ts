@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type Budget, exceededBudget } from '../../bench/exceeded-budget.ts'
 import { rotate } from '../../bench/rotate.ts'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 test('a stage is reported above its budget by 15 % and by more than the clock can err', () => {
   const rows: readonly (readonly [measured: Budget, budget: Budget, stages: readonly string[]])[] =

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { eventOfReason } from '../../core/activity/event-of-reason.ts'
-import { DELIVERED_EVENTS, EVENT_NAMES, EVENTS, eventRow } from '../../core/events.ts'
-import { deliveryTag, isDelivered } from '../../core/outbox/delivery-tag.ts'
-import { REASONS, type Reason } from '../../core/reasons.ts'
+import { DELIVERED_EVENTS, EVENT_NAMES, EVENTS, eventRow } from '../../core/catalogue/events.ts'
+import { deliveryTag, isDelivered } from '../../core/change/delivery-tag.ts'
+import { REASONS, type Reason } from '../../core/catalogue/reasons.ts'
 import { REDIS_KEY_ROWS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { fromRoot } from '../../core/root.ts'
-import { SETTINGS } from '../../core/settings.ts'
+import { fromRoot } from '../../core/system/root.ts'
+import { SETTINGS } from '../../core/settings/settings.ts'
 import { CATEGORIES } from '../../core/scanner/categories.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 
@@ -29,18 +29,24 @@ const isUsed = (name: string, pattern: RegExp, catalogue = ''): boolean =>
 
 test('every reason refuses something', () => {
   for (const reason of reasons)
-    assert.ok(isUsed(reason, new RegExp(`['\\s"]${reason}['",:]`), 'core/reasons.ts'), reason)
+    assert.ok(
+      isUsed(reason, new RegExp(`['\\s"]${reason}['",:]`), 'core/catalogue/reasons.ts'),
+      reason,
+    )
 })
 
 test('every event is written by something', () => {
   const refusals = new Set<string>(reasons.map(eventOfReason))
   for (const name of EVENT_NAMES)
-    assert.ok(refusals.has(name) || isUsed(name, new RegExp(`'${name}'`), 'core/events.ts'), name)
+    assert.ok(
+      refusals.has(name) || isUsed(name, new RegExp(`'${name}'`), 'core/catalogue/events.ts'),
+      name,
+    )
 })
 
 test('every setting is read by something', () => {
   for (const field of Object.keys(SETTINGS))
-    assert.ok(isUsed(field, new RegExp(`\\b${field}\\b`), 'core/settings.ts'), field)
+    assert.ok(isUsed(field, new RegExp(`\\b${field}\\b`), 'core/settings/settings.ts'), field)
 })
 
 test('every list of routes is served', () => {

@@ -18,7 +18,7 @@ import {
   type StoredAuthority,
 } from '../../core/certificate/stored-authority.ts'
 import { writeCertificate } from '../../core/certificate/write-certificate.ts'
-import { parseKeyRing } from '../../core/seal.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 const NOW = Date.now()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import type { RateTaken } from '../../ext-proc/rate/rate-taker.ts'
 import { type CallChange, type Decided, decide } from './decision-kit.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { InjectionSettings } from '../../core/model.ts'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import type { InjectionSettings } from '../../core/catalogue/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { type CallChange, decide, found, toldOf } from './decision-kit.ts'
 
 const KILL = 'kill agt_a auto_injection'

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse } from 'yaml'
-import { messageOf } from '../../cli/call-admin.ts'
+import { messageOf } from '../../cli/deployment/call-admin.ts'
 import { configAsYaml } from '../../cli/config/dump-config.ts'
 import { changeLines } from '../../cli/config/describe-change.ts'
-import { terminalJson, terminalLines, terminalText } from '../../cli/terminal-text.ts'
-import { fromRoot } from '../../core/root.ts'
+import { terminalJson, terminalLines, terminalText } from '../../cli/terminal/terminal-text.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 /** What a terminal obeys, or an eye is led astray by. */
 const HOSTILE: readonly (readonly [what: string, text: string])[] = [

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { removeUnfinished } from '../../admin/audit/compress-hour.ts'
 import { CompressProcess } from '../../admin/audit/compress-process.ts'
-import { processStat } from '../../core/process-stat.ts'
+import { processStat } from '../../core/system/process-stat.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 // Modules of the console without a page. They are compiled by a project of their own, so they are imported as built.
 const built = async (name: string): Promise<any> =>
-  await import(fromRoot('dist', 'admin', 'dashboard', `${name}.js`))
+  await import(fromRoot('dist', 'admin', 'console', `${name}.js`))
 const { nearestRule } = await built('nearest-rule')
 const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { extProcAddresses } from '../../cli/launcher/ext-proc-addresses.ts'
-import { fromRoot } from '../../core/root.ts'
-import { readSettings } from '../../core/settings.ts'
+import { fromRoot } from '../../core/system/root.ts'
+import { readSettings } from '../../core/settings/settings.ts'
 import { bootstrapOf } from '../../envoy/render-bootstrap.ts'
 import { composeFile } from '../kit/compose-file.ts'
 
@@ -116,7 +116,7 @@ test('image: every program, and every file that a program reads, is copied', () 
 const isFolderOfMany = (path: string): boolean =>
   [
     'dist',
-    'admin/dashboard',
+    'admin/console',
     'admin/openapi',
     'docs/reference',
     'test/witness/refusals/recordings.json',

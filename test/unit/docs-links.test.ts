@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { root } from '../../core/root.ts'
+import { root } from '../../core/system/root.ts'
 import { planIntegrationJobs, planUnitJobs } from '../runner/plan-jobs.ts'
 
 const pages = [

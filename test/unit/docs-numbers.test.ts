@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 /** The value of a constant that is written as a number, a product or a shift of numbers. */
 function constantOf(file: string, name: string): number {
@@ -28,8 +28,8 @@ const ROWS: readonly (readonly [
   constant: string,
   unit?: number,
 ])[] = [
-  ['ARCHITECTURE.md', 'at least #', 'core/settings.ts', 'WORKERS_DEFAULT_MIN'],
-  ['ARCHITECTURE.md', 'at most #', 'core/settings.ts', 'WORKERS_DEFAULT_MAX'],
+  ['ARCHITECTURE.md', 'at least #', 'core/settings/settings.ts', 'WORKERS_DEFAULT_MIN'],
+  ['ARCHITECTURE.md', 'at most #', 'core/settings/settings.ts', 'WORKERS_DEFAULT_MAX'],
   [
     'ARCHITECTURE.md',
     'waits for the acknowledgements, at most # s',
@@ -103,7 +103,7 @@ const ROWS: readonly (readonly [
     'SCOPES_MAX',
   ],
   ['guides/anomaly.md', 'has # hours', 'core/anomaly/anomaly-model.ts', 'LEARNING_MS', HOUR_MS],
-  ['guides/console.md', 'at most # sessions', 'admin/sessions/sessions.ts', 'SESSIONS_LIMIT'],
+  ['guides/console.md', 'at most # sessions', 'admin/access/sessions.ts', 'SESSIONS_LIMIT'],
   ['guides/kill.md', 'or after # s', 'core/kill/await-edges.ts', 'EDGE_WAIT_MS', SECOND_MS],
   ['guides/kill.md', 'newest # receipts', 'core/kill/kill-receipt.ts', 'RECEIPTS_MAX'],
   ['guides/kill.md', 'up to # edges each', 'core/kill/kill-receipt.ts', 'RECEIPT_ROWS_MAX'],
@@ -116,7 +116,7 @@ const ROWS: readonly (readonly [
     SECOND_MS,
   ],
   ['guides/rate-limits.md', 'quota for at most # ms', 'ext-proc/rate/rate-shares.ts', 'SHARE_MS'],
-  ['guides/scopes.md', 'more than # calls', 'core/policy/batch.ts', 'BATCH_PARTS_MAX'],
+  ['guides/scopes.md', 'more than # calls', 'core/request/batch.ts', 'BATCH_PARTS_MAX'],
   [
     'guides/scopes.md',
     'a path of a rule | # characters',
@@ -137,7 +137,7 @@ const ROWS: readonly (readonly [
     'admin/webhooks/delivery-worker.ts',
     'ATTEMPTS_MAX',
   ],
-  ['threat-model.md', 'at most # rounds', 'core/policy/decode-path.ts', 'DECODE_ROUNDS_LIMIT'],
+  ['threat-model.md', 'at most # rounds', 'core/request/decode-path.ts', 'DECODE_ROUNDS_LIMIT'],
 ]
 
 test('numbers that a document repeats from a constant are those of the constant', () => {

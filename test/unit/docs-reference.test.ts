@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { showsMessage, WITHOUT_FORMAT } from '../../cli/reference/clients-page.ts'
 import { referencePages } from '../../cli/reference/pages.ts'
 import { REFUSAL_CASES, refusalRecordings } from '../../cli/reference/refusal-recordings.ts'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 const pages = referencePages()
 

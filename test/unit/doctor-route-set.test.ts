@@ -4,7 +4,7 @@ import { checkRoutes } from '../../cli/doctor/envoy/check-routes.ts'
 import { checkRouteSet } from '../../cli/doctor/envoy/check-route-set.ts'
 import { readEnvoyDump } from '../../cli/doctor/envoy/read-envoy-dump.ts'
 import { type RoutePlace, renderedRoutes } from '../../cli/doctor/envoy/rendered-routes.ts'
-import { OTHER_ROUTE_POLICY } from '../../core/other-route-details.ts'
+import { OTHER_ROUTE_POLICY } from '../../core/catalogue/other-route-details.ts'
 import { OWN_ROUTES } from '../../envoy/only-own-routes.ts'
 
 /** Envoy's messages as they are parsed. */

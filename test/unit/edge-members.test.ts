@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EDGE_MEMBERS, isOlderVersion } from '../../core/store/edge-members.ts'
 import { STORE_FORMAT, STORE_FORMATS } from '../../core/store/stored-record.ts'
-import { version } from '../../core/version.ts'
+import { version } from '../../core/system/version.ts'
 
 test('versions are compared by their numbers, and a version in development counts as the one it becomes', () => {
   for (const [one, than, isOlder] of [

@@ -11,7 +11,7 @@ import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egres
 import { openTunnel, tunnelConnector } from '../../core/egress/open-tunnel.ts'
 import { readProxyUrl } from '../../core/egress/read-proxy-url.ts'
 import { HostNotFound } from '../../core/egress/resolve-host.ts'
-import { noProxyItem } from '../../core/setting-kinds.ts'
+import { noProxyItem } from '../../core/settings/setting-kinds.ts'
 import { EgressWays } from '../../ext-proc/upstream/egress-ways.ts'
 import { startConnectProxy } from '../kit/start-connect-proxy.ts'
 import { startWebhookReceiver } from '../kit/webhook-receiver.ts'

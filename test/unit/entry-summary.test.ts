@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entrySummary } from '../../core/activity/entry-summary.ts'
-import { EVENT_NAMES, type EventName } from '../../core/events.ts'
+import { EVENT_NAMES, type EventName } from '../../core/catalogue/events.ts'
 
 const FINDING = {
   pattern_name: 'ignore_previous',

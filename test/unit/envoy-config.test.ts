@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkBootstrap } from '../../cli/doctor/envoy/check-bootstrap.ts'
-import { runEnvoyConfig } from '../../cli/envoy-config.ts'
-import { type Environment, readSettings } from '../../core/settings.ts'
+import { runEnvoyConfig } from '../../cli/commands/envoy-config.ts'
+import { type Environment, readSettings } from '../../core/settings/settings.ts'
 import { asParts } from '../../envoy/as-parts.ts'
 import { type BootFacts, bootstrapOf } from '../../envoy/render-bootstrap.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { awsProtocol } from '../../core/error-format/aws.ts'
-import { ERROR_FORMAT_NAMES, proposedFormat } from '../../core/error-formats.ts'
+import { ERROR_FORMAT_NAMES, proposedFormat } from '../../core/catalogue/error-formats.ts'
 import { errorShapeOf } from '../../core/error-format/error-shape-of.ts'
 import { escapeXml } from '../../core/error-format/escape-xml.ts'
 import type { AwsProtocol } from '../../core/error-format/write-format.ts'
-import type { Integration } from '../../core/model.ts'
-import { REASONS } from '../../core/reasons.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
 import { writeError } from '../../ext-proc/verdict/write-error.ts'
 
 const HOSTILE = `</Message><Code>ok</Code>]]>&amp;"'\u0000\u001b\ud800\uffff\r\n<!DOCTYPE x>`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadSync } from '@grpc/proto-loader'
 import fc from 'fast-check'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { readRequest } from '../../ext-proc/envoy/read-request.ts'
 import {
   BODY_MODE,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../../core/settings.ts'
+import { readSettings } from '../../core/settings/settings.ts'
 import { bootstrapOf } from '../../envoy/render-bootstrap.ts'
 
 function bootstrap(env: Readonly<Record<string, string>>): any {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sourceAddress } from '../../admin/sign-in/source-address.ts'
+import { sourceAddress } from '../../admin/access/source-address.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 
 const PROXY = '10.0.0.1'

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { makeProgram } from '../../cli/main.ts'
-import { fromRoot } from '../../core/root.ts'
-import { SETTINGS } from '../../core/settings.ts'
+import { makeProgram } from '../../cli/commands/main.ts'
+import { fromRoot } from '../../core/system/root.ts'
+import { SETTINGS } from '../../core/settings/settings.ts'
 
 // `node dist/test/witness/chart.js` renders and validates the chart with helm and kubeconform; this needs neither.
 
@@ -44,7 +44,7 @@ test('chart: every environment variable is a setting, and a secret is only given
   for (const name of names) {
     const plain = name?.replace(/_FILE$/, '')
     const isKnown = rows.some((row) => row.name === name || row.name === plain)
-    assert.ok(isKnown, `${name} is not in core/settings.ts`)
+    assert.ok(isKnown, `${name} is not in core/settings/settings.ts`)
     assert.ok(!secrets.has(name ?? ''), `${name} is given as a value`)
   }
 })

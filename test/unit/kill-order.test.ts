@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readKillOrder } from '../../admin/kill/read-kill-order.ts'
 import { readReason } from '../../admin/kill/read-reason.ts'
-import { readLockOrder } from '../../admin/locks/read-lock-order.ts'
+import { readLockOrder } from '../../admin/kill/read-lock-order.ts'
 
 const SECRET = 'q1w2e3r4t5y6u7i8o9p0'
 

@@ -18,7 +18,7 @@ import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-ag
 import { restoreState, tellLostAgent } from '../../core/kill/restore-state.ts'
 import { sweepKills } from '../../core/kill/sweep-kills.ts'
 import { withCounts } from '../../core/kill/with-counts.ts'
-import type { Agent, ApiKey } from '../../core/model.ts'
+import type { Agent, ApiKey } from '../../core/catalogue/model.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { NewerFormatError, STORE_FORMAT } from '../../core/store/stored-record.ts'

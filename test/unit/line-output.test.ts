@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { LineOutput } from '../../core/line-output.ts'
+import { LineOutput } from '../../core/system/line-output.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listenFailure } from '../../core/listen-failure.ts'
+import { listenFailure } from '../../core/system/listen-failure.ts'
 
 const SETTINGS = { host: 'AGW_API_HOST', port: 'AGW_API_PORT' }
 const withCode = (code: string): Error => Object.assign(new Error(`listen ${code}`), { code })

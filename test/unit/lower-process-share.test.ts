@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
 const AUTOGROUP = '/proc/self/autogroup'
-const MODULE = new URL('../../core/lower-process-share.js', import.meta.url).href
+const MODULE = new URL('../../core/system/lower-process-share.js', import.meta.url).href
 const CODE = `
   import { readFileSync } from 'node:fs'
   import { getPriority } from 'node:os'

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 const CODE = `
   const { parentPort } = require('node:worker_threads')
   const { getPriority } = require('node:os')
-  import('${new URL('../../core/lower-thread-priority.js', import.meta.url).href}').then(({ lowerThreadPriority }) => {
+  import('${new URL('../../core/system/lower-thread-priority.js', import.meta.url).href}').then(({ lowerThreadPriority }) => {
     const seen = []
     for (let i = 0; i < 5; i++) {
       lowerThreadPriority()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeHeaderValue } from '../../core/mcp/decode-header-value.ts'
 import { readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
 import { readMcpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import type { ErrorBody } from '../../core/reasons.ts'
+import type { ErrorBody } from '../../core/catalogue/reasons.ts'
 import { writeError } from '../../ext-proc/verdict/write-error.ts'
 
 type Headers = Readonly<Record<string, string>>

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { METRICS } from '../../core/metrics/metric-catalogue.ts'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 // promtool tests the rules themselves: `node dist/test/witness/monitoring.js`.
 

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { checkFit } from '../mutation/check-fit.ts'
 import { EDITS } from '../mutation/edits.ts'
 import { THREAT_EDITS } from '../mutation/threat-edits.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 interface Rows {
   readonly begin: number
@@ -9,7 +9,7 @@ interface Rows {
 
 // A module of the console without a page, imported as built.
 const { nextRows } = (await import(
-  fromRoot('dist', 'admin', 'dashboard', 'parts', 'next-rows.js')
+  fromRoot('dist', 'admin', 'console', 'parts', 'next-rows.js')
 )) as { nextRows: (drawn: Rows, wanted: Rows, seen: number, count: number) => Rows }
 
 const COUNT = 12

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ocsfEvent, ocsfGap } from '../../admin/log-export/ocsf-event.ts'
 import { syslogMessage } from '../../admin/log-export/syslog-message.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { EVENT_NAMES, type EventName } from '../../core/events.ts'
+import { EVENT_NAMES, type EventName } from '../../core/catalogue/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 
 const SOURCE = { organization_id: 'org_a', installation_id: 'dep_1' }

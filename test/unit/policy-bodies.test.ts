@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { editBytes } from '../../core/http-message/edit-bytes.ts'
+import { editBytes } from '../../core/request/edit-bytes.ts'
 import {
   type FoundAgentId,
   findFormAgentId,
   findJsonAgentId,
-} from '../../core/policy/find-agent-id.ts'
+} from '../../core/request/find-agent-id.ts'
 import { type JsonRpcMessage, readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
-import { skipSpace, skipStart } from '../../core/http-message/json-lexis.ts'
-import { skipValue } from '../../core/http-message/walk-json.ts'
+import { skipSpace, skipStart } from '../../core/request/json-lexis.ts'
+import { skipValue } from '../../core/request/walk-json.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
 const outcome = (body: string, found: FoundAgentId): string[] =>

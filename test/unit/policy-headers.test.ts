@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { mintKey } from '../../core/api-key.ts'
-import { applyCredential } from '../../core/policy/apply-credential.ts'
-import { decodeFormText } from '../../core/policy/decode-form-text.ts'
-import { findOverrides } from '../../core/policy/find-overrides.ts'
-import { HEADER_GROUPS, HEADER_TABLE, isFraming } from '../../core/header-table.ts'
-import type { Header } from '../../core/policy/header.ts'
-import type { OwnedName } from '../../core/policy/owned-name.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
+import { applyCredential } from '../../core/decision/apply-credential.ts'
+import { decodeFormText } from '../../core/request/decode-form-text.ts'
+import { findOverrides } from '../../core/request/find-overrides.ts'
+import { HEADER_GROUPS, HEADER_TABLE, isFraming } from '../../core/catalogue/header-table.ts'
+import type { Header } from '../../core/request/header.ts'
+import type { OwnedName } from '../../core/request/owned-name.ts'
 import {
   plainParameterName,
   queryValues,
   removeQueryParameter,
   replaceQueryParameter,
-} from '../../core/policy/query-parameter.ts'
-import { readKey } from '../../core/policy/read-key.ts'
-import { dropOwnCookies } from '../../core/policy/drop-own-cookies.ts'
-import { appendVia, hasOwnVia, headersToRemove } from '../../core/policy/request-headers.ts'
-import { Secret } from '../../core/secret.ts'
+} from '../../core/request/query-parameter.ts'
+import { readKey } from '../../core/request/read-key.ts'
+import { dropOwnCookies } from '../../core/request/drop-own-cookies.ts'
+import { appendVia, hasOwnVia, headersToRemove } from '../../core/request/request-headers.ts'
+import { Secret } from '../../core/keys/secret.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
 const OWN_AUTHORIZATION: OwnedName = { kind: 'header', name: 'authorization' }

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
-import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
-import { type Agent, type Integration, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
+import { parseTarget, type Target } from '../../core/request/parse-target.ts'
+import {
+  type Agent,
+  type Integration,
+  SCOPE_DEFAULTS,
+  type Scope,
+} from '../../core/catalogue/model.ts'
 
 /** The target of a URL that must parse. */
 export function targetOf(url: string): Target {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
-import { encodeSegment } from '../../core/policy/encode-segment.ts'
-import { foldCompatible } from '../../core/policy/fold-compatible.ts'
-import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
-import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
+import { baseUrlOfTarget } from '../../core/request/base-url-of-target.ts'
+import { encodeSegment } from '../../core/request/encode-segment.ts'
+import { foldCompatible } from '../../core/request/fold-compatible.ts'
+import { parseBaseUrl } from '../../core/request/parse-base-url.ts'
+import { parseTarget, type Target } from '../../core/request/parse-target.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

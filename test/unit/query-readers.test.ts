@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { outgoingRequest } from '../../core/policy/outgoing-request.ts'
-import { removeQueryParameter, replaceQueryParameter } from '../../core/policy/query-parameter.ts'
-import { fromRoot } from '../../core/root.ts'
+import { outgoingRequest } from '../../core/decision/outgoing-request.ts'
+import { removeQueryParameter, replaceQueryParameter } from '../../core/request/query-parameter.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { QUERY_TEXTS } from '../kit/query-texts.ts'
 
 /** By spelling: which real readers take the value of that spelling instead of ours. */

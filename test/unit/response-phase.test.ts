@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Header } from '../../core/policy/header.ts'
+import type { Header } from '../../core/request/header.ts'
 import { headerChanges } from '../../ext-proc/response/header-changes.ts'
 import { ResponsePhase } from '../../ext-proc/response/response-phase.ts'
 import type { Denial } from '../../ext-proc/verdict/denial.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Agent } from '../../core/model.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
 import { RestrictionBoard, type AgentKillState } from '../../ext-proc/kill/restriction-board.ts'
 
 const agent = (revision: number, status: Agent['status']): Agent => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_OVERRIDES, type Overrides } from '../../core/policy/overrides.ts'
+import { NO_OVERRIDES, type Overrides } from '../../core/request/overrides.ts'
 import { type RetriedCall, type Retry, retryOf } from '../../ext-proc/call/retry-of.ts'
 
 const TO_POST: Overrides = { methods: ['POST'], addresses: [] }

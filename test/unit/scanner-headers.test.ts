@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import type { Finding } from '../../core/scanner/finding.ts'

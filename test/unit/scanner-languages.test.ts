@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { ATTACKS_BY_LANGUAGE, SYSTEM_ATTACKS_BY_LANGUAGE } from '../kit/attacks-by-language.ts'
 import { linesOf } from '../kit/lines-of.ts'

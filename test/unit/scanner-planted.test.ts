@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { scanChat } from '../kit/scan-chat.ts'
 

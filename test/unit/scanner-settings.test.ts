@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type InjectionSettings, SCOPE_DEFAULTS } from '../../core/model.ts'
+import { type InjectionSettings, SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import {
   compileInjectionSettings,
   type CompiledInjectionSettings,

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type InjectionSettings, SCOPE_DEFAULTS, SPEAKERS, type Speaker } from '../../core/model.ts'
-import { mergeSettings } from '../../core/policy/merge-settings.ts'
+import {
+  type InjectionSettings,
+  SCOPE_DEFAULTS,
+  SPEAKERS,
+  type Speaker,
+} from '../../core/catalogue/model.ts'
+import { mergeSettings } from '../../core/decision/merge-settings.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { textHash } from '../../core/scanner/trusted-text.ts'
 import { aScope } from './policy-kit.ts'

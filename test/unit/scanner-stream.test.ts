@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { openStreamWith } from '../kit/open-stream-with.ts'
 

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import {
   type Environment,
   readSettings,
@@ -12,7 +12,7 @@ import {
   SETTINGS,
   unknownSettings,
   withoutSecrets,
-} from '../../core/settings.ts'
+} from '../../core/settings/settings.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 const problemsOf = (env: Environment): readonly string[] => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shortText } from '../../core/short-text.ts'
+import { shortText } from '../../core/system/short-text.ts'
 import { deny } from '../../ext-proc/verdict/step.ts'
 
 test('a text is cut to its beginning, and no character is divided', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
 /** So many seeds find each edit of test/simulation/mutations.ts several times. */

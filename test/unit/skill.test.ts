@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { SKILL_TEXT } from '../../admin/self/skill-text.ts'
-import { runSkillInstall } from '../../cli/skill.ts'
+import { runSkillInstall } from '../../cli/commands/skill.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 async function install(dir: string, yes: boolean, answer: string | null = null) {
@@ -48,7 +48,7 @@ test('the skill is shown, and written once confirmed; a text of others is never 
 
 test('the skill has no address, no key, and no error that does not exist', async () => {
   assert.ok(!/https?:\/\/(?!api\.example\.com|…)|agw_live_[A-Za-z0-9]/.test(SKILL_TEXT))
-  const { REASONS } = await import('../../core/reasons.ts')
+  const { REASONS } = await import('../../core/catalogue/reasons.ts')
   for (const [, name = ''] of SKILL_TEXT.matchAll(/^\| (?:`[a-z_]+`, )*`([a-z_]+)`/gm))
     assert.ok(name in REASONS || name === 'error' || name === 'locked', name)
   assert.ok(SKILL_TEXT.split(/\s+/).length < 1_000)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CLUSTER_SLOT } from '../../core/redis/cluster-map.ts'
 import { parseStoreAddress } from '../../core/redis/store-address.ts'
-import { readSettings } from '../../core/settings.ts'
-import { fromRoot } from '../../core/root.ts'
+import { readSettings } from '../../core/settings/settings.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 const nobody = { username: null, password: null, is_tls: false }
 const rows: readonly (readonly [url: string, address: object])[] = [

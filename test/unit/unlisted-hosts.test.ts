@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit } from '../../core/decision/admit.ts'
-import type { ApiKey, UnlistedHosts } from '../../core/model.ts'
-import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
-import { compileScopes } from '../../core/policy/compile-scopes.ts'
-import { credentialOwner } from '../../core/policy/also-hosts.ts'
-import { parseTarget } from '../../core/policy/parse-target.ts'
+import type { ApiKey, UnlistedHosts } from '../../core/catalogue/model.ts'
+import { compileIntegrations } from '../../core/decision/compile-integrations.ts'
+import { compileScopes } from '../../core/decision/compile-scopes.ts'
+import { credentialOwner } from '../../core/decision/also-hosts.ts'
+import { parseTarget } from '../../core/request/parse-target.ts'
 import { anAgent, anIntegration } from './policy-kit.ts'
 
 const listing = (host: string) => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { UPSTREAM_DEFAULTS } from '../../core/model.ts'
+import { UPSTREAM_DEFAULTS } from '../../core/catalogue/model.ts'
 import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
 import type { OwnUpstream } from '../../ext-proc/policy/own-upstream.ts'
 import { ClusterService } from '../../ext-proc/upstream/cluster-service.ts'

@@ -5,8 +5,12 @@ import { setUpstream } from '../../admin/integrations/set-upstream.ts'
 import { makeAuthority } from '../../core/certificate/make-authority.ts'
 import { openAuthority } from '../../core/certificate/open-authority.ts'
 import { writeCertificate } from '../../core/certificate/write-certificate.ts'
-import { type Integration, UPSTREAM_DEFAULTS, type UpstreamSettings } from '../../core/model.ts'
-import { parseKeyRing } from '../../core/seal.ts'
+import {
+  type Integration,
+  UPSTREAM_DEFAULTS,
+  type UpstreamSettings,
+} from '../../core/catalogue/model.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
 import { ownerOfCluster, upstreamCluster } from '../../core/store/upstream-cluster.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'
 import { connectionHeaders } from '../../ext-proc/call/connection-headers.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ATTEMPT_ERRORS } from '../../admin/webhooks/attempt-outcome.ts'
 import { QUEUE_KEYS } from '../../admin/webhooks/queue-keys.ts'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 test('docs/guides/webhooks.md lists every error class of an attempt with its sentence', () => {
   const text = readFileSync(fromRoot('docs', 'guides', 'webhooks.md'), 'utf8')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
-import { DELIVERED_EVENTS } from '../../core/events.ts'
+import { buildEnvelope } from '../../core/change/build-envelope.ts'
+import { DELIVERED_EVENTS } from '../../core/catalogue/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 
 test('an envelope has the documented members and no others of the entry', () => {

@@ -5,8 +5,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { signDelivery } from '../../admin/webhooks/sign-delivery.ts'
 import { mintSecret, openSecrets, sealSecret } from '../../admin/webhooks/webhook-secret.ts'
 import type { Webhook } from '../../admin/webhooks/webhook.ts'
-import { parseKeyRing } from '../../core/seal.ts'
-import { Secret } from '../../core/secret.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
+import { Secret } from '../../core/keys/secret.ts'
 
 const ring = parseKeyRing(Buffer.alloc(32, 1).toString('base64'))
 const now = new Date()

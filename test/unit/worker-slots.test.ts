@@ -5,7 +5,7 @@ import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import { busy } from '../../ext-proc/call/busy.ts'
 import { CpuDebt } from '../../core/inspection/cpu-debt.ts'
 import { jobLimitMs } from '../../core/inspection/job-limit.ts'
-import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { QUESTIONS } from '../kit/scan-fixture.ts'
 import { WorkerSlots } from '../../core/inspection/worker-slots.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { mintKey } from '../../core/api-key.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { signIn } from '../kit/sign-in.ts'
 import { startStack } from '../kit/start-stack.ts'

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 
 // Runs tests of the main job, of enforcement and of the adoption by an Envoy of somebody else with Envoy 1.39:
 //   node cli/prepare.mjs build && node dist/test/witness/envoy-1.39.js

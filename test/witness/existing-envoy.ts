@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findEnvoy, findValkey } from '../../cli/binaries.ts'
-import { fromRoot } from '../../core/root.ts'
+import { findEnvoy, findValkey } from '../../cli/deployment/binaries.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { startCompanyApi } from '../kit/company-calls.ts'
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { asIstio } from '../../envoy/as-istio.ts'
 import { COMPANY_TOKEN, type CompanyPorts } from '../kit/company-envoy.ts'
 import { tempFolder } from '../kit/temp-folder.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect as connectH2 } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { parseArgs } from 'node:util'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
 import { operatorAt, type Access } from '../kit/operator.ts'

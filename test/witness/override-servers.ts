@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { freePort } from '../kit/free-port.ts'
 import { until } from '../kit/until.ts'
 

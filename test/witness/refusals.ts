@@ -13,8 +13,8 @@ import type {
   RefusalRecording,
 } from '../../cli/reference/refusal-recordings.ts'
 import { RECORDINGS_FILE, REFUSAL_CASES as CASES } from '../../cli/reference/refusal-recordings.ts'
-import type { ErrorFormat } from '../../core/error-formats.ts'
-import { mintKey } from '../../core/api-key.ts'
+import type { ErrorFormat } from '../../core/catalogue/error-formats.ts'
+import { mintKey } from '../../core/keys/api-key.ts'
 import { call } from '../kit/call.ts'
 import { issueCertificate } from '../kit/issue-certificate.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { startDnsServer } from '../kit/dns-server.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'

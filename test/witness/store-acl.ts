@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { fromRoot } from '../../core/root.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { closeConnections } from '../kit/call.ts'
 import { mainJob } from '../kit/main-job.ts'
 import { startFleet } from '../kit/start-fleet.ts'

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { counted } from '../../counted.ts'
+import { counted } from '../../terminal/counted.ts'
 import { type CheckResult, failed, ok } from '../check-result.ts'
 import { checkBootstrap } from './check-bootstrap.ts'
 import { checkForwardClusters, checkProcessorCluster } from './check-clusters.ts'

@@ -1,4 +1,4 @@
-import { OTHER_ROUTE_POLICY } from '../../../core/other-route-details.ts'
+import { OTHER_ROUTE_POLICY } from '../../../core/catalogue/other-route-details.ts'
 import { OWN_ROUTES } from '../../../envoy/only-own-routes.ts'
 import { type CheckResult, failed, warning } from '../check-result.ts'
 import { TO_ADMIN_SERVICE } from './check-routes.ts'

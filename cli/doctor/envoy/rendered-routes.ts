@@ -1,4 +1,4 @@
-import { readSettings } from '../../../core/settings.ts'
+import { readSettings } from '../../../core/settings/settings.ts'
 import { asParts } from '../../../envoy/as-parts.ts'
 import { type BootFacts, baseUrlBootstrap, bootstrapOf } from '../../../envoy/render-bootstrap.ts'
 import { at, type Message, messages, textAt } from './message.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Secret } from '../../secret.ts'
+import type { Secret } from '../../keys/secret.ts'
 import type { FilledPair, SignableRequest } from '../credential-type.ts'
 import { canonicalRequest, hashOfText } from './canonical-request.ts'
 

@@ -2,9 +2,9 @@
 -- Guarantee: an event that a webhook subscribes to is in the outbox, or held as the last of a flood, or counted in
 --   outbox usage under "<organization> dropped" because the organization's share of the outbox is full. The share
 --   does not apply to events whose handling is kept.
--- The tag of an event is its name and its handling (core/events.ts): kept, bounded or gathered; empty where webhooks
+-- The tag of an event is its name and its handling (core/catalogue/events.ts): kept, bounded or gathered; empty where webhooks
 --   cannot receive it.
--- Five keys from KEYS[first] on, as core/outbox/outbox-keys.ts lists them: outbox · outbox usage · subscriptions of the
+-- Five keys from KEYS[first] on, as core/change/outbox-keys.ts lists them: outbox · outbox usage · subscriptions of the
 --   organization · floods · prefix of a flood
 -- Answer of enqueueEvent: 1 written, 0 not subscribed, held or dropped
 

@@ -1,4 +1,4 @@
-import type { Speaker } from '../../model.ts'
+import type { Speaker } from '../../catalogue/model.ts'
 
 /**
  * Whose words stand at a place of a request, as data. A speaker alone stands for all texts of a value, and `template` for a text

@@ -1,4 +1,4 @@
-import { SPEAKERS, type Speaker } from '../../model.ts'
+import { SPEAKERS, type Speaker } from '../../catalogue/model.ts'
 import { type Reading, type Shape, SHAPES } from './shapes.ts'
 
 /** An object or array around a text, as far as a shape asks. */

@@ -1,5 +1,5 @@
-import { QUOTE } from '../../http-message/json-lexis.ts'
-import { walkJson } from '../../http-message/walk-json.ts'
+import { QUOTE } from '../../request/json-lexis.ts'
+import { walkJson } from '../../request/walk-json.ts'
 import type { TextScanner } from '../text/text-scanner.ts'
 import type { SplitValues } from './split-values.ts'
 

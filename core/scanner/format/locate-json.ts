@@ -1,5 +1,5 @@
-import { skipLooseString, skipSpace } from '../../http-message/json-lexis.ts'
-import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
+import { skipLooseString, skipSpace } from '../../request/json-lexis.ts'
+import { type JsonVisitor, walkJson } from '../../request/walk-json.ts'
 import type { Shape } from '../conversation/shapes.ts'
 import {
   type Level,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fromRoot } from '../../root.ts'
+import { fromRoot } from '../../system/root.ts'
 
 /**
  * A linear model over hashed words, pairs of words and runs of three, used in addition to the patterns. One byte per weight;

@@ -1,4 +1,4 @@
-import type { Speaker } from '../../model.ts'
+import type { Speaker } from '../../catalogue/model.ts'
 import type { Category } from '../categories.ts'
 
 /** What users, tools and documents say is checked for everything. */

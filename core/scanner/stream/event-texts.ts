@@ -1,5 +1,5 @@
-import { QUOTE, readString, skipLooseString, skipStart } from '../../http-message/json-lexis.ts'
-import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
+import { QUOTE, readString, skipLooseString, skipStart } from '../../request/json-lexis.ts'
+import { type JsonVisitor, walkJson } from '../../request/walk-json.ts'
 
 /** A string of an event, and its position in events of this kind. */
 export type EventText = { readonly path: string; readonly text: string }

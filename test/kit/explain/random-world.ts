@@ -1,4 +1,4 @@
-import { mintKey } from '../../../core/api-key.ts'
+import { mintKey } from '../../../core/keys/api-key.ts'
 import { type Operator, operatorAt } from '../operator.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { SharedStack } from '../shared-stack.ts'

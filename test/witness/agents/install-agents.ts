@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { fromRoot } from '../../../core/root.ts'
+import { fromRoot } from '../../../core/system/root.ts'
 
 const LIMIT_MS = 900_000
 const AGENTS = fromRoot('test', 'witness', 'agents')

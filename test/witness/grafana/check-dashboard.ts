@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fromRoot } from '../../../core/root.ts'
+import { fromRoot } from '../../../core/system/root.ts'
 
 /** Grafana's own types of dashboards and panels. */
 const SCHEMA = '@grafana/schema@13.2.3'

@@ -1,4 +1,4 @@
-import type { ErrorFormat } from '../../../core/error-formats.ts'
+import type { ErrorFormat } from '../../../core/catalogue/error-formats.ts'
 
 /** A client whose users may see refusals. */
 export interface ClientRow {

@@ -1,4 +1,0 @@
-import { eventRow } from '../../core/events.ts'
-
-/** The display name of an event; an event of a newer version is shown by its id. */
-export const eventTitle = (event: string): string => eventRow(event)?.title ?? event

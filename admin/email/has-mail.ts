@@ -1,8 +1,0 @@
-import type { Settings } from '../../core/settings.ts'
-
-/** Whether e-mail is set up. */
-export const hasMail = ({
-  smtpUrl,
-  alertEmailFrom,
-}: Pick<Settings, 'smtpUrl' | 'alertEmailFrom'>): boolean =>
-  smtpUrl !== null && alertEmailFrom !== null

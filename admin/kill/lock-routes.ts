@@ -1,0 +1,180 @@
+import { Type } from 'typebox'
+import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import { lockData } from '../../core/kill/kill-entries.ts'
+import type { LockReceipt } from '../../core/kill/lock-record.ts'
+import { EVERYWHERE, type Lock } from '../../core/catalogue/model.ts'
+import { endOfLock } from '../../core/decision/locks.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
+import { Empty, Id, ListOf, Strict } from '../http/common-schemas.ts'
+import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
+import { DRY_RUN } from '../resources/dry-run.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
+import { answer, NO_CONTENT, notFound, type Plan } from '../http/outcome.ts'
+import { isDeploymentAdmin } from '../access/sign-in.ts'
+import { lockCreateRoutes } from './lock-create-routes.ts'
+import { LockView, viewOfLock } from './lock-schemas.ts'
+
+const tag = 'locks'
+const LockParams = Strict({ lock_id: Id('Of a lock') })
+/** Lifted locks that are remembered: an edge that was away for longer restores one. */
+const TOMBSTONES_MAX = 10_000
+
+export const lockRoutes: readonly Route[] = [
+  ...lockCreateRoutes,
+  defineRoute({
+    method: 'GET',
+    path: '/admin/locks',
+    role: 'viewer',
+    tag,
+    summary: 'List the locks that are in force, newest first',
+    query: Strict({
+      organization_id: Type.Optional(
+        Type.String({
+          maxLength: 128,
+          description: 'Of another organization; only with an admin token of the default one',
+        }),
+      ),
+    }),
+    answers: { 200: ListOf(LockView) },
+    handle: async (call) => {
+      const { organization_id = call.actor.organization_id } = call.query
+      if (!mayRead(call, organization_id)) return notFound()
+      const found = await Promise.all([readAll(call, organization_id), readAll(call, EVERYWHERE)])
+      const data = found.flat().sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
+      return answer(200, { data, next_cursor: null })
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/locks/:lock_id',
+    role: 'viewer',
+    tag,
+    summary: 'Read a lock with its receipt. It is updated when an edge acknowledges late',
+    params: LockParams,
+    answers: { 200: LockView },
+    handle: async (call) => {
+      const found = await findLock(call)
+      if (found === null) return notFound()
+      const { lock } = found
+      const text = await call.context.redis.hget(
+        REDIS_KEYS.lockReceipts(lock.organization_id),
+        lock.lock_id,
+      )
+      const receipt = text === null ? null : (JSON.parse(text) as LockReceipt)
+      const etag = entityTag(found.text)
+      return answer(200, viewOfLock(lock, receipt, isOwn(call, lock)), { etag })
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/admin/locks/:lock_id',
+    role: 'admin',
+    tag,
+    summary: 'Lift a lock',
+    conditional: true,
+    params: LockParams,
+    query: Strict(DRY_RUN),
+    body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: REASON_LENGTH_LIMIT })) }),
+    answers: { 204: Empty },
+    handle: async (call) => {
+      const found = await findLock(call)
+      if (found === null) return notFound()
+      const { context, actor } = call
+      const { lock } = found
+      const isOthers = lock.organization_id === EVERYWHERE || !isOwn(call, lock)
+      if (isOthers && !isDeploymentAdmin(actor, context.settings.organizationId))
+        return {
+          kind: 'refusal',
+          error: 'forbidden',
+          message: 'Only an admin token of the default organization lifts this lock.',
+          details: { role: 'admin' },
+        }
+      return checkPrecondition(call.headers, found.text) ?? planLift(call, found)
+    },
+  }),
+]
+
+interface Found {
+  readonly lock: Lock
+  readonly text: string
+}
+
+/** Null if there is none, or if the caller may not know of it. */
+async function findLock(call: AdminCall<{ readonly lock_id: string }>): Promise<Found | null> {
+  const { redis } = call.context
+  const { lock_id } = call.params
+  const organization_id = await redis.hget(REDIS_KEYS.lockPlaces, lock_id)
+  if (organization_id === null) return null
+  if (organization_id !== EVERYWHERE && !mayRead(call, organization_id)) return null
+  const text = await redis.hget(REDIS_KEYS.locks(organization_id), lock_id)
+  return text === null ? null : { lock: JSON.parse(text) as Lock, text }
+}
+
+const mayRead = ({ actor, context }: AdminCall, organization_id: string): boolean =>
+  actor.organization_id === organization_id ||
+  isDeploymentAdmin(actor, context.settings.organizationId)
+
+const isOwn = ({ actor }: AdminCall, { created_in }: Lock): boolean =>
+  actor.organization_id === created_in
+
+/** Those that are over are left out, and removed when there are many. */
+async function readAll(call: AdminCall, organization_id: string) {
+  const { redis, now } = call.context
+  const [texts, receipts] = await Promise.all([
+    redis.hvals(REDIS_KEYS.locks(organization_id)),
+    redis.hgetall(REDIS_KEYS.lockReceipts(organization_id)),
+  ])
+  const now_ms = now().getTime()
+  return texts
+    .map((text) => JSON.parse(text) as Lock)
+    .filter((lock) => endOfLock(lock) > now_ms)
+    .map((lock) => {
+      const receipt = receipts[lock.lock_id]
+      const counted = receipt === undefined ? null : (JSON.parse(receipt) as LockReceipt)
+      return viewOfLock(lock, counted, isOwn(call, lock))
+    })
+}
+
+function planLift(call: AdminCall<unknown, unknown, { reason?: string }>, found: Found): Plan {
+  const { context, actor, body, request_id } = call
+  const { lock, text } = found
+  const { organization_id, lock_id, target } = lock
+  const logged_in = organization_id === EVERYWHERE ? actor.organization_id : organization_id
+  const agent_id = 'agent_id' in target ? target.agent_id : null
+  const reason = body?.reason === undefined ? null : readReason(body.reason)
+  const tombstones = REDIS_KEYS.lockTombstones(organization_id)
+  const event = entryOfNoCall({
+    event: 'unlocked',
+    organization_id: logged_in,
+    agent_id,
+    agent_name: null,
+    timestamp: context.now().toISOString(),
+    actor: { source_ip: actor.source_ip, request_id, edge_id: null },
+    data: { ...lockData(lock), triggered_by: actor.email, reason },
+  })
+  return {
+    kind: 'plan',
+    guards: [['HGET', REDIS_KEYS.locks(organization_id), lock_id, text]],
+    writes: [
+      ['HDEL', REDIS_KEYS.locks(organization_id), lock_id],
+      ['HDEL', REDIS_KEYS.lockReceipts(organization_id), lock_id],
+      ['HDEL', REDIS_KEYS.lockPlaces, lock_id],
+      ['ZADD', tombstones, context.now().getTime(), lock_id],
+      ['ZREMRANGEBYRANK', tombstones, 0, -TOMBSTONES_MAX - 1],
+    ],
+    even_when_full: true,
+    events: [event],
+    targets: [{ what: 'unlock', organization_id, lock_id }],
+    audits: [
+      {
+        action: 'lock.delete',
+        target: lock_id,
+        before: { ...lock, reason },
+        after: null,
+        agent_id,
+      },
+    ],
+    answer: NO_CONTENT,
+  }
+}

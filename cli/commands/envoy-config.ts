@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { readSettings, type Environment, type Settings } from '../../core/settings/settings.ts'
+import { extProcAddress, hostPattern, type SettingKind } from '../../core/settings/setting-kinds.ts'
+import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
+import { sdsFiles } from '../../envoy/tls-contexts.ts'
+import { writeOwnFile } from '../launcher/data-dir.ts'
+import { extProcAddresses } from '../launcher/ext-proc-addresses.ts'
+import { envoyHeapBytes, memoryLimits } from '../launcher/memory-limits.ts'
+
+export interface EnvoyConfigOptions {
+  readonly mode: ConfigMode
+  readonly output?: string
+  /** A bootstrap to which the listener is added. */
+  readonly merge?: string
+  /** Where Envoy finds the SDS files of its certificates. */
+  readonly sds?: string
+  readonly extProc?: readonly string[]
+  readonly accessLog?: string
+  readonly hostname?: readonly string[]
+  /** Of the manifests for Kubernetes. */
+  readonly namespace?: string
+  readonly trustedCa: string
+  readonly envoyAdminSocket?: string
+  /** Bytes of the host on which Envoy will run. */
+  readonly envoyMemory?: number | 'cgroup'
+}
+
+/**
+ * `agw envoy-config`: the configuration of an Envoy that somebody else starts, or parts of it. Both sides must know the same
+ * AGW_VERDICT_SECRET. Nothing is read from this machine but the settings: addresses and files are those of the Envoy's.
+ * @throws a message for the operator when a setting is wrong or missing
+ */
+export function runEnvoyConfig(
+  env: Environment,
+  options: EnvoyConfigOptions,
+  usualAdminSocket: string,
+): void {
+  const { mode, accessLog, extProc, output, hostname = [] } = options
+  const { envoyAdminSocket, envoyMemory, namespace, merge } = options
+  checkMode(options)
+  for (const address of extProc ?? []) check('--ext-proc', extProcAddress, address)
+  for (const name of hostname) check('--hostname', hostPattern, name)
+  const isKubernetes = isForKubernetes(mode)
+  const own = {
+    ...(isKubernetes ? mountedFiles(env) : {}),
+    ...(extProc === undefined ? {} : { AGW_EXT_PROC_ADDRESS: extProc[0] }),
+    ...(accessLog === undefined ? {} : { AGW_ACCESS_LOG_ADDRESS: accessLog }),
+  }
+  const read = readSettings({ ...env, ...own }, 'elsewhere')
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  const { settings } = read
+  const { verdictSecrets, adminSocket, echoOrigin } = settings
+  const addresses = extProc ?? addressesOf(settings, env)
+  if (verdictSecrets === null || addresses.length === 0) {
+    throw new Error(
+      'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS (or --ext-proc) are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
+    )
+  }
+  const facts = {
+    envoy_admin_socket: envoyAdminSocket ?? usualAdminSocket,
+    ext_proc_addresses: addresses,
+    access_log_address: settings.accessLogAddress,
+    admin_socket: adminSocket,
+    verdict_secret: verdictSecrets[0] ?? '',
+    older_verdict_secrets: verdictSecrets.slice(1),
+    echo_origin: echoOrigin,
+    trusted_ca_file: options.trustedCa,
+    heap_limit_bytes: heapLimit(envoyMemory),
+    ...(options.sds === undefined ? {} : { sds_directory: options.sds }),
+  }
+  const isForwardSet = (env['AGW_FORWARD_PORT']?.trim() ?? '') !== ''
+  if (isForwardSet && settings.forwardPort !== null && mode !== 'standalone')
+    throw new Error('AGW_FORWARD_PORT, the forward proxy, needs --mode standalone.')
+  if (settings.egressProxy !== null && mode !== 'standalone')
+    throw new Error(
+      'AGW_EGRESS_PROXY needs --mode standalone: the other modes have no listener for tunnels. Unset it, and configure the egress of that Envoy and of ext-proc with its network.',
+    )
+  const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
+  const place = {
+    mode,
+    bootstrap,
+    hostnames: isKubernetes && hostname.length === 0 ? ['*'] : hostname,
+    namespace: namespace ?? (mode === 'istio' ? ISTIO_NAMESPACE : 'agw'),
+  }
+  const config = renderConfig(place, settings, facts)
+  if (output === undefined) process.stdout.write(config)
+  else {
+    const files = options.sds === undefined ? null : sdsFiles(settings, config)
+    for (const [name, text] of Object.entries(files ?? {}))
+      writeOwnFile(join(dirname(output), name), text)
+    writeOwnFile(output, config)
+  }
+}
+
+/** @throws when an option has no effect in the mode */
+function checkMode(options: EnvoyConfigOptions): void {
+  const { mode, output, hostname = [], namespace, envoyAdminSocket, envoyMemory } = options
+  const isKubernetes = isForKubernetes(mode)
+  if (mode === 'virtual-host' && hostname.length === 0)
+    throw new Error('--mode virtual-host needs --hostname NAMES.')
+  if (!isKubernetes && mode !== 'virtual-host' && hostname.length > 0)
+    throw new Error(
+      '--hostname, the host names of the virtual host, goes with --mode virtual-host, envoy-gateway or istio.',
+    )
+  if (namespace !== undefined && !isKubernetes)
+    throw new Error('--namespace goes with --mode envoy-gateway or istio.')
+  // In the other modes, these parts of the bootstrap are not the gateway's.
+  if (mode !== 'standalone' && (envoyAdminSocket ?? envoyMemory) !== undefined)
+    throw new Error('--envoy-admin-socket and --envoy-memory go with --mode standalone.')
+  if (isKubernetes && hostname.length > HOSTNAMES_LIMIT)
+    throw new Error(`--hostname takes at most ${HOSTNAMES_LIMIT} names.`)
+  if (options.sds !== undefined && (isKubernetes || output === undefined))
+    throw new Error(
+      '--sds goes with --output, beside which the SDS files are written. Manifests for Kubernetes contain them.',
+    )
+  if (options.merge !== undefined && mode !== 'listener')
+    throw new Error('--merge goes with --mode listener.')
+}
+
+const isForKubernetes = (mode: ConfigMode): boolean => mode === 'envoy-gateway' || mode === 'istio'
+
+/** Every name repeats the routes. */
+const HOSTNAMES_LIMIT = 16
+
+/** Where the pods of the ingress gateway run: an EnvoyFilter acts on pods of its own namespace. */
+const ISTIO_NAMESPACE = 'istio-system'
+
+/** Where the manifests mount the Secret with Envoy's certificate, unless the settings name another place. */
+const TLS_MOUNT = '/etc/agw/tls'
+
+function mountedFiles(env: Environment): Environment {
+  const files = { CERT: 'tls.crt', KEY: 'tls.key', CA: 'ca.crt' }
+  const names = Object.keys(files).map((name) => `AGW_EXT_PROC_TLS_${name}_FILE`)
+  if (names.some((name) => (env[name] ?? '') !== '')) return {}
+  return Object.fromEntries(
+    Object.values(files).map((file, i) => [names[i], `${TLS_MOUNT}/${file}`]),
+  )
+}
+
+function check(option: string, kind: SettingKind<string>, text: string): void {
+  const parsed = kind.parse(text)
+  if (!parsed.ok) throw new Error(`${option}: "${text}" ${parsed.problem}.`)
+}
+
+/** The number of processes is only known where it is set: Envoy need not run on a machine like this one. */
+function addressesOf(settings: Settings, env: Environment): readonly string[] {
+  if (settings.extProcAddress === null) return []
+  const isNumberSet = (env['AGW_EXT_PROC_WORKERS'] ?? '') !== ''
+  return extProcAddresses(isNumberSet ? settings : { ...settings, extProcWorkers: 1 }, '')
+}
+
+function heapLimit(memory: EnvoyConfigOptions['envoyMemory']): number | null {
+  if (memory === 'cgroup') return null
+  return memory === undefined ? memoryLimits().envoy_bytes : envoyHeapBytes(memory)
+}
