@@ -327,7 +327,7 @@ test('threat 31: no answer to an unknown token, path, method or header repeats i
 const END = '\0'
 /** One process for all commands of a reader: a start for each would cost more than what they do. */
 const RUN_ALL = `
-  const { main } = await import(${JSON.stringify(fromRoot('dist', 'cli', 'main.js'))})
+  const { main } = await import(${JSON.stringify(fromRoot('dist', 'cli', 'commands', 'main.js'))})
   for (const args of JSON.parse(process.argv[1])) {
     await main(['node', 'agw', ...args])
     for (const out of [process.stdout, process.stderr]) out.write('\\0')
