@@ -359,10 +359,9 @@ function processors(facts: BootFacts): Record<string, unknown> {
   return {
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
     ext_proc_endpoints: endpoints(facts.ext_proc_addresses),
-    access_log_endpoints: byPriority(
-      endpoints(receiver),
-      endpoints(facts.ext_proc_addresses, UNCHECKED),
-    ),
+    access_log_endpoints: [endpoints(receiver), endpoints(facts.ext_proc_addresses, UNCHECKED)]
+      .filter((list) => list.length > 0)
+      .map((lb_endpoints, priority) => ({ priority, lb_endpoints })),
   }
 }
 
@@ -377,11 +376,6 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
 const UNIX = 'unix:'
 
 const UNCHECKED = { health_check_config: { disable_active_health_check: true } }
-
-const byPriority = (...lists: readonly (readonly object[])[]): readonly object[] =>
-  lists
-    .filter((list) => list.length > 0)
-    .map((lb_endpoints, priority) => ({ priority, lb_endpoints }))
 
 const endpoints = (addresses: readonly string[], more: object = {}): readonly object[] =>
   addresses.map((address) => ({ endpoint: { address: endpointAddress(address), ...more } }))

@@ -1,11 +1,10 @@
-import { hashKey, isWellFormedKey, KEY_PREFIX } from '../../core/keys/api-key.ts'
-import type { ApiKey } from '../../core/catalogue/model.ts'
+import { isWellFormedKey, KEY_PREFIX } from '../../core/keys/api-key.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Refusal } from '../http/outcome.ts'
+import { findKey } from './find-key.ts'
 import { readBearer } from './read-bearer.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
 
 /**
  * Who calls the webhooks API with an API key: a key of the organization whose uses have `webhooks`.
@@ -19,14 +18,8 @@ export async function signInWithKey(
   const { redis, now } = context
   const text = readBearer(request.authorization)
   if (text === null || !text.startsWith(KEY_PREFIX.live) || !isWellFormedKey(text)) return null
-  const found = await runScript(
-    redis,
-    'find-key',
-    [REDIS_KEYS.apiKeyHashes],
-    [hashKey(text), REDIS_KEYS.apiKeys('')],
-  )
-  if (typeof found !== 'string') return null
-  const key = parseRecord<ApiKey>(found)
+  const key = await findKey(redis, text)
+  if (key === null) return null
   const { key_id, organization_id, expires_at } = key
   if (key.revoked_at !== null) return null
   if (expires_at !== null && Date.parse(expires_at) <= now().getTime()) return null

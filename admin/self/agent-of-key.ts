@@ -1,12 +1,10 @@
-import { hashKey, isWellFormedKey } from '../../core/keys/api-key.ts'
+import { isWellFormedKey } from '../../core/keys/api-key.ts'
 import { checkKey } from '../../core/decision/check-key.ts'
 import type { ApiKey } from '../../core/catalogue/model.ts'
 import type { Header } from '../../core/request/header.ts'
 import { readKey } from '../../core/request/read-key.ts'
 import type { Reason } from '../../core/catalogue/reasons.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { runScript } from '../../core/redis/run-script.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { findKey } from '../access/find-key.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { readPolicy, type StoredPolicy } from '../try/read-policy.ts'
 
@@ -53,14 +51,8 @@ export async function keyOfAgent(
   if (presented.kind === 'none') return no('authentication_required')
   if (presented.kind === 'ambiguous') return no('ambiguous_request', { reason: presented.reason })
   if (!isWellFormedKey(presented.key)) return no('invalid_api_key')
-  const found = await runScript(
-    redis,
-    'find-key',
-    [REDIS_KEYS.apiKeyHashes],
-    [hashKey(presented.key), REDIS_KEYS.apiKeys('')],
-  )
-  if (typeof found !== 'string') return no('invalid_api_key')
-  const key = parseRecord<ApiKey>(found)
+  const key = await findKey(redis, presented.key)
+  if (key === null) return no('invalid_api_key')
   const { agent_id } = key
   const problem = checkKey(key, now().getTime())
   if (problem === 'revoked_by_kill') return no('agent_killed', { killed_at: key.revoked_at })

@@ -6,6 +6,7 @@ import { matchesSelector } from '../../core/decision/selector.ts'
 import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import { searchActivity } from '../activity/search-activity.ts'
 import type { AdminContext } from '../context/admin-context.ts'
+import { METHOD_PATTERN, URL_LENGTH_MAX } from '../try/explain-call.ts'
 import { explainStored } from '../try/explain-stored.ts'
 import type { AskingAgent } from './agent-of-key.ts'
 
@@ -82,8 +83,7 @@ function accessOf(scope: Scope, { name, base_url }: Integration, proxy_url: stri
   }
 }
 
-const METHOD = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$/
-const URL_MAX = 16_384
+const METHOD = new RegExp(METHOD_PATTERN)
 export const CALL_MESSAGE =
   'method must be an HTTP method, and url an absolute URL of at most 16,384 characters.'
 
@@ -98,7 +98,7 @@ export function checkCall(
   { method, url }: Readonly<Record<string, unknown>>,
 ): object | null {
   if (typeof method !== 'string' || !METHOD.test(method)) return null
-  if (typeof url !== 'string' || url.length > URL_MAX) return null
+  if (typeof url !== 'string' || url.length > URL_LENGTH_MAX) return null
   const question = { method, url, key, at_ms: context.now().getTime() }
   const { scopes } = policy
   const integrations = policy.integrations.filter((one) => scopes.some((scope) => isOf(scope, one)))

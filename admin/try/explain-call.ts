@@ -12,6 +12,9 @@ import { parseTarget } from '../../core/request/parse-target.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { type Explanation, explanation } from './explanation.ts'
 
+export const METHOD_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$"
+export const URL_LENGTH_MAX = 16_384
+
 export interface Question {
   readonly method: string
   /** The absolute target URL as the operator gave it. */

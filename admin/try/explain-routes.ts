@@ -4,6 +4,7 @@ import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { answer, invalid, type Outcome } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
+import { METHOD_PATTERN, URL_LENGTH_MAX } from './explain-call.ts'
 import { explainStored } from './explain-stored.ts'
 import { Explanation } from './explanation.ts'
 import { readPolicy, type StoredPolicy } from './read-policy.ts'
@@ -19,11 +20,15 @@ const EXPLAINED_BODY_MAX = 65_536
 const Question = Strict({
   agent_id: AgentId,
   method: Type.String({
-    pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$",
+    pattern: METHOD_PATTERN,
     [PATTERN_MESSAGE]: 'must be an HTTP method of at most 32 characters',
     description: 'As the agent sends it: methods are case-sensitive',
   }),
-  url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: URL_LENGTH_MAX,
+    description: 'The absolute target URL',
+  }),
   headers: Type.Optional(
     Type.Record(
       Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$" }),

@@ -1,6 +1,7 @@
 import type { Agent } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { groupPairs } from './group-pairs.ts'
 import type { RestrictionBoard } from './restriction-board.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 
@@ -25,7 +26,7 @@ export async function verifyStates(
   pairs: readonly AgentPair[],
   onState?: (pair: AgentPair, state: StoredState) => void,
 ): Promise<void> {
-  const reads = groupPairs(pairs)
+  const reads = groupPairs(pairs, AGENTS_PER_READ)
   for (let i = 0; i < reads.length; i += READS_AT_ONCE)
     await Promise.all(
       reads.slice(i, i + READS_AT_ONCE).map(async ([organization_id, ids]) => {
@@ -37,21 +38,6 @@ export async function verifyStates(
         }
       }),
     )
-}
-
-/** What one read asks for: agents of one organization. */
-function groupPairs(pairs: readonly AgentPair[]): (readonly [string, readonly string[]])[] {
-  const byOrganization = new Map<string, string[]>()
-  for (const [organization_id, agent_id] of pairs) {
-    const ids = byOrganization.get(organization_id)
-    if (ids === undefined) byOrganization.set(organization_id, [agent_id])
-    else ids.push(agent_id)
-  }
-  const groups: (readonly [string, readonly string[]])[] = []
-  for (const [organization_id, ids] of byOrganization)
-    for (let i = 0; i < ids.length; i += AGENTS_PER_READ)
-      groups.push([organization_id, ids.slice(i, i + AGENTS_PER_READ)])
-  return groups
 }
 
 function learn(
