@@ -179,6 +179,22 @@ export class CallsInFlight {
     return this.cut([...calls], why, () => this.unwatched.count(organization_id, agent_id))
   }
 
+  /** The same for calls that have to be looked for. While they are, no review ends one of them, so that the cut counts it. */
+  async cutFound(
+    find: () => Promise<readonly CallInFlight[]>,
+    why: Cut,
+    unwatched: () => number,
+  ): Promise<CutCounts> {
+    this.#cutting++
+    let cut: Promise<CutCounts>
+    try {
+      cut = this.cut(await find(), why, unwatched)
+    } finally {
+      this.#cutting--
+    }
+    return await cut
+  }
+
   /** The same for any calls. @param unwatched how many more may be running that cannot be cut any more */
   async cut(calls: readonly CallInFlight[], why: Cut, unwatched: () => number): Promise<CutCounts> {
     if (calls.length === 0) return { terminated: 0, unconfirmed: unwatched() }

@@ -27,16 +27,22 @@ export async function cutLocked(parts: Parts, lock: Lock): Promise<CutCounts> {
   const table = compileLocks([lock])
   const isOwn = (call: CallInFlight): boolean =>
     organization_id === EVERYWHERE || call.organization_id === organization_id
-  const labelled = 'agent_selector' in target ? await agentsOf(parts, organization_id) : NOT_READ
-  const calls = inFlight.find(
-    (call) => isOwn(call) && lockOn(table, call, at_ms, labelled.get(call.agent_id)) !== null,
-  )
-  const { unwatched } = inFlight
-  return await inFlight.cut(calls, { reason: 'locked', lock, at_ms }, () =>
+  const find = (labelled: ReadonlyMap<string, Agent>): readonly CallInFlight[] =>
+    inFlight.find(
+      (call) => isOwn(call) && lockOn(table, call, at_ms, labelled.get(call.agent_id)) !== null,
+    )
+  const why = { reason: 'locked', lock, at_ms } as const
+  const unwatched = (): number =>
     'agent_id' in target
-      ? unwatched.count(organization_id, target.agent_id)
-      : unwatched.countIn(organization_id === EVERYWHERE ? null : organization_id),
-  )
+      ? inFlight.unwatched.count(organization_id, target.agent_id)
+      : inFlight.unwatched.countIn(organization_id === EVERYWHERE ? null : organization_id)
+  return 'agent_selector' in target
+    ? await inFlight.cutFound(
+        async () => find(await agentsOf(parts, organization_id)),
+        why,
+        unwatched,
+      )
+    : await inFlight.cut(find(NOT_READ), why, unwatched)
 }
 
 const NOT_READ: ReadonlyMap<string, Agent> = new Map()

@@ -140,16 +140,19 @@ export class ReviewQueue {
 
   /** Returns whether all could be decided. */
   async #review(calls: readonly CallInFlight[]): Promise<boolean> {
+    const { inFlight } = this.#parts
     let isWhole = true
     const tunnels: { readonly tunnel: CallInFlight; readonly denial: Denial }[] = []
     const review = async (call: CallInFlight): Promise<void> => {
       try {
         const denial = await call.standing?.review()
         if (!denial) this.watchEnd(call)
+        // A cut that has not yet reached it counts it.
+        else if (inFlight.isCutting) this.#calls.add(call)
         else if (call.is_tunnel === true) tunnels.push({ tunnel: call, denial })
         else call.cut({ reason: 'not_admitted', denial })
       } catch (error) {
-        if (!this.#parts.inFlight.holds(call)) return
+        if (!inFlight.holds(call)) return
         if (isWhole)
           this.#parts.log.warn(
             { error: String(error) },
@@ -163,7 +166,6 @@ export class ReviewQueue {
     if (tunnels.length > 0) {
       const agents = new Set(tunnels.map(({ tunnel }) => agentOf(tunnel)))
       // Those inside may have been reviewed before the change that the tunnel has met.
-      const { inFlight } = this.#parts
       const inside = inFlight.find((call) => !call.is_tunnel && agents.has(agentOf(call)))
       await this.#inSlices(inside, review)
       void wait(TUNNEL_DELAY_MS).then(() => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type TestContext, test } from 'node:test'
 import { type CallInFlight, CallsInFlight, type Cut } from '../../ext-proc/kill/calls-in-flight.ts'
@@ -227,4 +228,28 @@ test('a change reaches the last of many calls in less than a second, while other
     queue.note({ what: 'integrations', organization_id: 'p' })
     await pass(10)
   }
+})
+
+test('a call that is refused while a cut looks for its calls is left to the cut, which counts it', async (t) => {
+  const { queue, inFlight, add, pass, happened } = aQueue(t)
+  const [decided, found] = [new EventEmitter(), new EventEmitter()]
+  const call = add('locked', {
+    ended: Promise.resolve(),
+    standing: {
+      key_hash: '',
+      subject: SUBJECT,
+      review: async () => ((await once(decided, 'refused')).length > 0 ? DENIAL : null),
+    },
+  })
+  queue.noteAll()
+  await pass(150)
+  const why = { reason: 'agent_killed', killed_at: '' } as const
+  const find = async (): Promise<CallInFlight[]> => await once(found, 'calls')
+  const cut = inFlight.cutFound(find, why, () => 0)
+  decided.emit('refused', true)
+  await pass(50)
+  assert.deepEqual(happened(), [])
+  found.emit('calls', call)
+  assert.equal((await cut).terminated, 1)
+  assert.deepEqual(happened(), ['cut locked agent_killed'])
 })
