@@ -152,7 +152,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'The agent was killed. New calls are refused with 403. A call in flight at the time of the kill is refused with 503 or cut.',
+      'The agent was killed. New calls are refused with 403; an MCP tool call is answered 200 with a result that says so. A call in flight at the time of the kill is refused with 503 or cut.',
     cure: 'Find out why it was killed (`kill_reason` of the agent), then reactivate it.',
   },
   locked: {
@@ -162,7 +162,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'A [lock](../guides/kill.md#locks) concerns the call: of its agent, key, scope, integration or organization, or of everything. With the mode `read_only`, calls that only read pass. New calls are refused with 403. A call in flight when the lock was created is refused with 503 or cut.',
+      'A [lock](../guides/kill.md#locks) concerns the call: of its agent, key, scope, integration or organization, or of everything. With the mode `read_only`, calls that only read pass. New calls are refused with 403; an MCP tool call is answered 200 with a result that says so. A call in flight when the lock was created is refused with 503 or cut.',
     cure: 'Wait for its end (`Retry-After`), or lift it: `agw unlock` with `details.lock_id`.',
   },
   permission_denied: {
@@ -179,7 +179,8 @@ export const REASONS = {
     message: 'The rate limit of this agent is exceeded. Try again after Retry-After seconds.',
     event: 'rate_limit_exceeded',
     anomaly: 'denied',
-    cause: 'The agent has made as many calls in the last minute as its scope allows.',
+    cause:
+      'The agent has made as many calls in the last minute as its scope allows. An MCP tool call is answered 200 with a result that says so.',
     cure: 'Wait for `Retry-After`, or raise `requests_per_minute` of the scope.',
   },
   inspection_busy: {

@@ -11,6 +11,7 @@ import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
 import { isReading } from './is-reading-call.ts'
+import { answerBlocked, asToolResult } from './tool-result.ts'
 import type { AdmittedCall } from './admit-call.ts'
 
 /** The MCP error code for headers that contradict the body. */
@@ -90,12 +91,9 @@ function checkLock(
   if (lock === null || isReading(call, facts, io)) return null
   const read = facts?.json_rpc ?? null
   const messages = read !== null && 'messages' in read ? read.messages : []
-  const denial = deniedByLock(lock, Date.now())
-  if (!messages.some(({ is_tool_call }) => is_tool_call))
-    return { kind: 'deny', step: 'tools', denial }
-  const text = lockText(lock)
-  const body = Buffer.from(answerBlocked(messages, read?.kind === 'batch', text))
-  return { kind: 'deny', step: 'tools', denial: { ...denial, status: 200, body } }
+  const isBatch = read?.kind === 'batch'
+  const denial = asToolResult(deniedByLock(lock, Date.now()), messages, isBatch, lockText(lock))
+  return { kind: 'deny', step: 'tools', denial }
 }
 
 /** Every tool that the server might run because of this message. */
@@ -110,30 +108,3 @@ function mismatchOf(mcp: McpHeaders | null, read: JsonRpcBody | null): string | 
   // A header that repeats values of the body requires a body.
   return read === null && mcp.mirrors ? 'mcp-method' : null
 }
-
-const NOT_FORWARDED = 'Not forwarded: another call of the same batch is blocked.'
-
-/** Ids are returned exactly as the caller wrote them. Notifications and responses are not answered. */
-function answerBlocked(
-  messages: readonly JsonRpcMessage[],
-  isBatch: boolean,
-  text: string,
-): string {
-  const result = JSON.stringify({
-    // Required since revision 2026-07-28; earlier clients ignore it.
-    resultType: 'complete',
-    content: [{ type: 'text', text }],
-    isError: true,
-  })
-  const answers = messages
-    .filter(({ id, method }) => id !== null && method !== null)
-    .map(({ id, is_tool_call }) =>
-      is_tool_call
-        ? `{"jsonrpc":"2.0","id":${id},"result":${result}}`
-        : errorAnswer(id, isBatch ? NOT_FORWARDED : text),
-    )
-  return isBatch ? `[${answers.join(',')}]` : (answers[0] ?? errorAnswer(null, text))
-}
-
-const errorAnswer = (id: string | null, message: string): string =>
-  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: 403, message })}}`

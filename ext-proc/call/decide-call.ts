@@ -21,6 +21,7 @@ import { readHead } from './read-head.ts'
 import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
 import { isReading } from './is-reading-call.ts'
 import { denyWay } from './deny-way.ts'
+import { toolResultOf } from './tool-result.ts'
 import { reviewIfEnded, standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
@@ -54,6 +55,19 @@ export async function decideCall(
   io: CallIo,
   record: CallRecord,
   proxied: ProxiedCall | null = null,
+): Promise<Verdict> {
+  const verdict = await decide(services, headers, io, record, proxied)
+  return verdict.kind === 'deny' && record.mcp !== null
+    ? await toolResultOf(services, verdict, headers, io, record)
+    : verdict
+}
+
+async function decide(
+  services: DecisionServices,
+  headers: readonly Header[],
+  io: CallIo,
+  record: CallRecord,
+  proxied: ProxiedCall | null,
 ): Promise<Verdict> {
   const { mayServe, whyUnavailable } = services
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))

@@ -13,16 +13,16 @@ const { integration_id, base_url } = await stack.operator.makeIntegration(
   `${stack.origin('mcp', 'http')}/mcp`,
 )
 
-async function connect(mcp_tools: object) {
+async function connect(mcp_tools: object, scope = {}) {
   const agent = await stack.operator.makeAgent()
-  await stack.operator.makeScope(agent.agent_id, integration_id, { mcp_tools })
+  await stack.operator.makeScope(agent.agent_id, integration_id, { mcp_tools, ...scope })
   const headers = { authorization: `Bearer ${agent.api_key}` }
   const client = new Client({ name: 'agent', version: '1.0.0' })
   const transport = new StreamableHTTPClientTransport(new URL(`${stack.proxyUrl}/${base_url}`), {
     requestInit: { headers },
   })
   await client.connect(transport as Parameters<typeof client.connect>[0])
-  return { client }
+  return { client, agent }
 }
 
 test('the MCP client sees only the tools that its agent may call, and the reason why a call is blocked', async () => {
@@ -53,6 +53,37 @@ test('an allow list leaves nothing else, and other methods are unaffected', asyn
   const blocked = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })
   assert.equal(blocked.isError, true)
   await client.close()
+})
+
+const textOf = (result: object): string =>
+  (result as { content?: { text: string }[] }).content?.[0]?.text ?? ''
+
+test('the model reads that its agent is paused, or over its rate limit; nothing else of the protocol hides it', async () => {
+  const unrestricted = { allow: ['*'], deny: [] }
+  const { client, agent } = await connect(unrestricted)
+  const lock = { target: { agent_id: agent.agent_id }, message: 'wait for the audit' }
+  const { lock_id } = await stack.operator.send('POST', '/admin/locks', lock)
+  const sent = stack.api.mark()
+  const paused = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })
+  assert.equal(paused.isError, true)
+  assert.match(textOf(paused), /operator has paused this.*wait for the audit/)
+  await assert.rejects(client.listTools(), /paused/)
+  const large = { name: 'add', arguments: { a: 'x'.repeat(70_000) } }
+  await assert.rejects(client.callTool(large), /paused/)
+  assert.deepEqual(sent(), [])
+  await stack.operator.send('DELETE', `/admin/locks/${lock_id}`, { reason: 'test' })
+  const later = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })
+  assert.equal(textOf(later), '3')
+  await client.close()
+
+  const limited = await connect(unrestricted, { rate_limiting: { requests_per_minute: 5 } })
+  const results: Awaited<ReturnType<typeof client.callTool>>[] = []
+  for (let i = 0; i < 6; i++)
+    results.push(await limited.client.callTool({ name: 'add', arguments: { a: 1, b: 2 } }))
+  const refused = results.at(-1)
+  assert.equal(refused?.isError, true)
+  assert.match(textOf(refused ?? {}), /rate limit of this agent is exceeded/)
+  await limited.client.close()
 })
 
 const TOOLS = ['read', 'delete_all', 'write', 'delete_one'].map((name) => ({
