@@ -1,7 +1,8 @@
 import type { TokenClient } from '../../core/credential/credential-type.ts'
 import type { Secret } from '../../core/keys/secret.ts'
-import type { ClientStyle, FetchOutcome } from './fetch-token.ts'
-import { type TokenFailure, tokenFailure } from './credential-cause.ts'
+import type { ClientStyle } from '../../core/token/ask-token.ts'
+import type { FetchOutcome } from '../../core/token/fetch-token.ts'
+import { type TokenFailure, tokenFailure } from '../../core/token/credential-cause.ts'
 
 /** Whose token is wanted. */
 export interface TokenOrder {

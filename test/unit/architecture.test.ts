@@ -253,7 +253,7 @@ const REVEALERS = [
   'core/egress/open-tunnel.ts',
   'envoy/render-bootstrap.ts',
   // The client secret, for its own token endpoint.
-  'ext-proc/credential/fetch-token.ts',
+  'core/token/ask-token.ts',
   'ext-proc/response/echo-forms.ts',
 ]
 

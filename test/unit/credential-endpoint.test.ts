@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
-import { type FormAnswer, postForm } from '../../ext-proc/credential/post-form.ts'
+import { type FormAnswer, postForm } from '../../core/token/post-form.ts'
 
 const EGRESS = {
   policy: new AddressPolicy(['127.0.0.0/8']),

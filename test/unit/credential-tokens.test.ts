@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { fromRoot } from '../../core/system/root.ts'
 import { Secret } from '../../core/keys/secret.ts'
-import { readTokenAnswer } from '../../ext-proc/credential/read-token-answer.ts'
-import type { ClientStyle, FetchOutcome } from '../../ext-proc/credential/fetch-token.ts'
+import { readTokenAnswer } from '../../core/token/read-token-answer.ts'
+import type { ClientStyle } from '../../core/token/ask-token.ts'
+import type { FetchOutcome } from '../../core/token/fetch-token.ts'
 import {
   FETCHES_MAX,
   FETCHES_OF_ORGANIZATION_MAX,
@@ -17,7 +18,7 @@ import {
   CREDENTIAL_CAUSES,
   type TokenFailure,
   tokenFailure,
-} from '../../ext-proc/credential/credential-cause.ts'
+} from '../../core/token/credential-cause.ts'
 
 const GOOD = { access_token: 'abc.DEF-1~_+/=', token_type: 'Bearer', expires_in: 60 }
 const read = (answer: unknown, status = 200) =>

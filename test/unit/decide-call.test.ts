@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import type { Header } from '../../core/request/header.ts'
-import { tokenFailure } from '../../ext-proc/credential/credential-cause.ts'
+import { tokenFailure } from '../../core/token/credential-cause.ts'
 import { decisionSpans } from '../../ext-proc/trace/call-spans.ts'
 import type { Forward, Verdict } from '../../ext-proc/verdict/verdict.ts'
 import {

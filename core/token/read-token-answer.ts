@@ -1,10 +1,16 @@
-import { Secret } from '../../core/keys/secret.ts'
+import { Secret } from '../keys/secret.ts'
 import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 
 export interface FetchedToken {
   readonly token: Secret
   /** Lifetime of the token, counted from the request. */
   readonly lifetime_s: number
+  /** With which the next token is requested; absent if the endpoint gave none that is usable. */
+  readonly refresh_token?: Secret
+  /** Lifetime of the refresh token, if the endpoint says it. */
+  readonly refresh_lifetime_s?: number
+  /** The scope that was granted, if the endpoint says it. */
+  readonly scope?: string
 }
 
 export type TokenAnswer =
@@ -50,8 +56,35 @@ export function readTokenAnswer(status: number, body: Buffer): TokenAnswer {
     return failed('unusable_token', status)
   const lifetime_s = readLifetime(answer?.['expires_in'])
   if (lifetime_s <= 0) return failed('expired_token', status)
-  return { kind: 'token', token: new Secret(text), lifetime_s }
+  return { kind: 'token', token: new Secret(text), lifetime_s, ...furtherMembers(answer ?? {}) }
 }
+
+/** RFC 6749 §5.1; the lifetime of a refresh token has no standard name, but several providers use this one. */
+function furtherMembers({
+  refresh_token,
+  refresh_token_expires_in,
+  scope,
+}: Readonly<Record<string, unknown>>): Partial<FetchedToken> {
+  const refresh_lifetime_s = Number(refresh_token_expires_in)
+  return {
+    ...(typeof refresh_token === 'string' && isRefreshToken(refresh_token)
+      ? { refresh_token: new Secret(refresh_token) }
+      : {}),
+    ...(Number.isFinite(refresh_lifetime_s) && refresh_lifetime_s > 0
+      ? { refresh_lifetime_s }
+      : {}),
+    ...(typeof scope === 'string' && isScope(scope) ? { scope } : {}),
+  }
+}
+
+/** It is sent in a form, so any visible text is usable. */
+const isRefreshToken = (text: string): boolean =>
+  text.length <= TOKEN_LENGTH_LIMIT && /^[\x20-\x7e]+$/.test(text)
+
+const SCOPE_LENGTH_LIMIT = 2048
+/** RFC 6749 §3.3, with the comma that some providers separate by. */
+const isScope = (text: string): boolean =>
+  text.length <= SCOPE_LENGTH_LIMIT && /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 
 /** Some endpoints write the number as text. */
 function readLifetime(expires_in: unknown): number {

@@ -1,14 +1,14 @@
 import { request } from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
-import { type AddressPolicy, literalAddress } from '../../core/egress/address-policy.ts'
-import { AddressRefused, allowedAddresses } from '../../core/egress/allowed-addresses.ts'
-import { checkProxiedHost, type EgressProxy } from '../../core/egress/egress-proxy.ts'
-import { openTunnel, ProxyRefused } from '../../core/egress/open-tunnel.ts'
-import { HostNotFound, type ResolveHost } from '../../core/egress/resolve-host.ts'
-import { trustedCas } from '../../core/egress/system-ca.ts'
+import { type AddressPolicy, literalAddress } from '../egress/address-policy.ts'
+import { AddressRefused, allowedAddresses } from '../egress/allowed-addresses.ts'
+import { checkProxiedHost, type EgressProxy } from '../egress/egress-proxy.ts'
+import { openTunnel, ProxyRefused } from '../egress/open-tunnel.ts'
+import { HostNotFound, type ResolveHost } from '../egress/resolve-host.ts'
+import { trustedCas } from '../egress/system-ca.ts'
 import type { TokenFailure } from './credential-cause.ts'
-import { knownUrl } from '../../core/bounded/parse-url.ts'
+import { knownUrl } from '../bounded/parse-url.ts'
 
 /** Where this process may connect to and which CAs it trusts: the same as Envoy for calls. */
 export interface Egress {
@@ -22,6 +22,13 @@ export type FormAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly body: Buffer }
   | { readonly kind: 'failed'; readonly cause: TokenFailure['cause'] }
 
+export interface Form {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Called when the connection is established, before the first byte of the request; the request is not sent if it is false. */
+  readonly beforeSending?: () => Promise<boolean>
+}
+
 /** A token response is a few kilobytes. */
 const BODY_LIMIT_BYTES = 65_536
 const HEADERS_LIMIT_BYTES = 16_384
@@ -34,16 +41,32 @@ const USER_AGENT = 'agent-access-gateway'
  * Posts a form to a URL configured by an operator, on a separate connection, to an address that has been checked. Redirects are
  * not followed, and the response is not decompressed. Never rejects.
  */
-export async function postForm(
+export const postForm = (
   egress: Egress,
-  token_url: string,
-  form: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  url: string,
+  form: Form,
+  deadline: AbortSignal,
+): Promise<FormAnswer> => ask(egress, url, form, deadline)
+
+/** Reads a document under the same rules. Never rejects. */
+export const getDocument = (
+  egress: Egress,
+  url: string,
+  deadline: AbortSignal,
+): Promise<FormAnswer> => ask(egress, url, null, deadline)
+
+async function ask(
+  egress: Egress,
+  to: string,
+  form: Form | null,
   deadline: AbortSignal,
 ): Promise<FormAnswer> {
   let socket: Socket | null = null
   try {
-    const url = knownUrl(token_url)
+    const url = knownUrl(to)
     socket = await inTime(openSocket(egress, url, deadline), deadline)
+    const isWanted = (await form?.beforeSending?.()) ?? true
+    if (!isWanted) return { kind: 'failed', cause: 'busy' }
     return await inTime(exchange(socket, url, form, deadline), deadline)
   } catch (error) {
     return { kind: 'failed', cause: deadline.aborted ? 'timeout' : causeOf(error) }
@@ -133,22 +156,26 @@ const secureContext = (extra_ca_file: string | null): SecureContext =>
 function exchange(
   socket: Socket,
   url: URL,
-  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  form: Form | null,
   deadline: AbortSignal,
 ): Promise<FormAnswer> {
   return new Promise((resolve, reject) => {
     const sent = request({
-      method: 'POST',
+      method: form === null ? 'GET' : 'POST',
       path: url.pathname + url.search,
       headers: {
         host: url.host,
         'user-agent': USER_AGENT,
         accept: 'application/json',
         'accept-encoding': 'identity',
-        'content-type': 'application/x-www-form-urlencoded',
-        'content-length': Buffer.byteLength(body),
+        ...(form === null
+          ? {}
+          : {
+              'content-type': 'application/x-www-form-urlencoded',
+              'content-length': Buffer.byteLength(form.body),
+              ...form.headers,
+            }),
         connection: 'close',
-        ...headers,
       },
       createConnection: () => socket,
       maxHeaderSize: HEADERS_LIMIT_BYTES,
@@ -172,7 +199,7 @@ function exchange(
       answer.once('end', () => resolve({ kind: 'answered', status, body: Buffer.concat(parts) }))
       answer.once('close', () => reject(new Error('the answer was cut')))
     })
-    sent.end(body)
+    sent.end(form?.body)
   })
 }
 
