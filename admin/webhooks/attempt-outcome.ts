@@ -1,3 +1,5 @@
+import type { WebhookFormat } from './webhook-format.ts'
+
 /** Why an attempt failed, other than by the status of the answer. The catalogue of docs/guides/webhooks.md. */
 export const ATTEMPT_ERRORS = {
   http_status: 'The receiver responded with a status other than 2xx.',
@@ -34,6 +36,8 @@ export interface SentRequest {
   readonly timestamp_s: number
   /** `secretId` of the secret that signed; null if none did. */
   readonly secret_id: string | null
+  /** Absent: `standard`. Signatures of other formats are not made again, since the message may read otherwise since. */
+  readonly format?: WebhookFormat
 }
 
 /** An attempt as it is kept. */

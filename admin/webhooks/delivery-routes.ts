@@ -98,7 +98,7 @@ async function listDeliveries({ context, actor, params, query }: ListCall): Prom
 }
 
 async function readOne({
-  context: { redis, ring },
+  context: { redis, ring, settings },
   actor: { organization_id, role },
   params,
 }: AdminCall<{ webhook_id: string; delivery_id: string }>): Promise<Outcome> {
@@ -112,7 +112,10 @@ async function readOne({
   if (stored === null || view?.webhook_id !== webhook_id) return notFound()
   const event = REDIS_KEYS.webhookEvent(`${organization_id}:${view.event_id}`)
   const payload = fields['body'] ?? (await redis.hget(event, 'body'))
-  return answer(200, deliveryDetail({ ring, role }, stored.record, { view, fields, payload }))
+  return answer(
+    200,
+    deliveryDetail({ ring, role, settings }, stored.record, { view, fields, payload }),
+  )
 }
 
 const isThere = async (

@@ -1,7 +1,9 @@
 import type { AdminRole } from '../../core/catalogue/model.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
+import type { ApiPlace } from '../../core/settings/console-link.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import { ATTEMPTS_KEPT } from './delivery-queue.ts'
+import { formatBody } from './format-body.ts'
 import { DELIVERY_HEADERS } from './send-delivery.ts'
 import { signDelivery } from './sign-delivery.ts'
 import type { DeliveryDetail, DeliveryView } from './webhook-schemas.ts'
@@ -37,13 +39,19 @@ export function deliveryView(delivery_id: string, fields: Fields): DeliveryView 
  * could try weak secrets, so they are for those who may change the secret.
  */
 export function deliveryDetail(
-  { ring, role }: { readonly ring: KeyRing; readonly role: AdminRole },
+  {
+    ring,
+    role,
+    settings,
+  }: { readonly ring: KeyRing; readonly role: AdminRole; readonly settings: ApiPlace },
   webhook: Webhook,
   { view, fields, payload }: { view: DeliveryView; fields: Fields; payload: string | null },
 ): DeliveryDetail {
   return {
     ...view,
-    payload,
+    payload:
+      payload &&
+      formatBody(Buffer.from(payload), webhook.format ?? 'standard', settings).toString(),
     attempts: attemptsOf(fields).map(({ attempt, next_attempt_at }) => {
       const { sent, ...shown } = attempt
       const request_headers =
@@ -51,7 +59,7 @@ export function deliveryDetail(
           ? null
           : sentHeaders(
               { event_id: view.event_id, body: Buffer.from(payload), ...sent },
-              role === 'admin'
+              role === 'admin' && sent.format === undefined
                 ? secretsOf(ring, webhook, sent, new Date(attempt.started_at))
                 : null,
             )

@@ -29,6 +29,7 @@ export async function makeWebhook(
     name: body.name,
     url: sealUrl(ring, owner, body.url),
     events: body.events,
+    format: body.format ?? 'standard',
     secret: body.secret == null ? null : sealSecret(ring, owner, body.secret),
     previous_secret: null,
     created_at: context.now().toISOString(),

@@ -3,6 +3,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import type { ApiPlace } from '../../core/settings/console-link.ts'
 import type { Mailer } from '../alerts/mailer.ts'
 import { egressProxyOf, type EgressProxySettings } from '../../core/egress/egress-proxy.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
@@ -20,7 +21,7 @@ import { ATTEMPT_LIMIT_MS, type Sender } from './send-delivery.ts'
 const HOUSEKEEPING_INTERVAL_MS = 5000
 
 export interface WebhookParts {
-  readonly settings: SenderSettings & Pick<Settings, 'webhookDelays_ms'>
+  readonly settings: SenderSettings & ApiPlace & Pick<Settings, 'webhookDelays_ms'>
   readonly redis: RedisClient
   /** A connection of its own for reads that block; it is closed by `stop`. */
   readonly blocking: RedisClient
@@ -59,7 +60,8 @@ export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
     redis,
     now,
     log,
-    attempt: (webhook, message) => attemptDelivery({ sender, ring, now }, webhook, message),
+    attempt: (webhook, message) =>
+      attemptDelivery({ sender, ring, now, settings }, webhook, message),
     onFailing: notify,
     ...(onAttempt ? { onAttempt } : {}),
   })

@@ -32,7 +32,7 @@ export async function testWebhook(call: AdminCall<{ webhook_id: string }>): Prom
 
 async function test(shared: WebhookContext, call: AdminCall, webhook: Webhook): Promise<Outcome> {
   const { context, actor } = call
-  const { ring, now } = context
+  const { ring, now, settings } = context
   const { organization_id, webhook_id, name } = webhook
   const started_at = now().toISOString()
   const envelope: Envelope = {
@@ -45,7 +45,7 @@ async function test(shared: WebhookContext, call: AdminCall, webhook: Webhook): 
     data: { message: `Test delivery of the webhook "${name}".` },
   }
   const body = Buffer.from(JSON.stringify(envelope))
-  const outcome = await attemptDelivery({ sender: shared.sender, ring, now }, webhook, {
+  const outcome = await attemptDelivery({ sender: shared.sender, ring, now, settings }, webhook, {
     event_id: envelope.id,
     body,
   })

@@ -14,6 +14,7 @@ import {
 } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
+import { WEBHOOK_FORMATS } from './webhook-format.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
 export const WEBHOOK_RESOURCE = { name: 'webhook', path: '/webhooks', id: 'webhook_id' } as const
@@ -29,6 +30,9 @@ const Events = Type.Array(Type.Enum([...DELIVERED_EVENTS]), {
   maxItems: DELIVERED_EVENTS.length,
   uniqueItems: true,
 })
+const Format = Type.Enum([...WEBHOOK_FORMATS], {
+  description: '`slack` (Block Kit) and `teams` (an Adaptive Card) are messages for people',
+})
 const SecretText = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -42,6 +46,7 @@ export const NewWebhook = Strict({
   url: Url,
   secret: Type.Optional(Nullable(SecretText)),
   events: Events,
+  format: Type.Optional(Format),
 })
 
 export const EditableWebhook = Strict({
@@ -49,6 +54,7 @@ export const EditableWebhook = Strict({
   url: Url,
   secret: Type.Optional(Nullable(SecretText)),
   events: Events,
+  format: Format,
 })
 
 export const WebhookView = Strict({
@@ -56,6 +62,7 @@ export const WebhookView = Strict({
   name: Type.String(),
   url: Type.String({ description: 'Roles other than admin see only its origin and /***' }),
   events: Type.Array(Type.Enum([...DELIVERED_EVENTS])),
+  format: Format,
   has_secret: Type.Boolean(),
   previous_secret_until: Nullable(Timestamp),
   status: Type.Enum(['active', 'failing']),

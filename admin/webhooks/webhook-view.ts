@@ -53,7 +53,16 @@ export const withoutUrl = (view: Record<string, unknown>): Record<string, unknow
 
 /** `url` in the clear. */
 function webhookView(webhook: Webhook, now: Date, state: typeof NEW): Record<string, unknown> {
-  const { webhook_id, name, url, events, secret, previous_secret, created_at } = webhook
+  const {
+    webhook_id,
+    name,
+    url,
+    events,
+    format = 'standard',
+    secret,
+    previous_secret,
+    created_at,
+  } = webhook
   const { success_count, failure_count, last_triggered_ms, pending } = state
   const { failing_since_ms, missed_since_ms } = state
   const until = previous_secret?.until ?? null
@@ -62,6 +71,7 @@ function webhookView(webhook: Webhook, now: Date, state: typeof NEW): Record<str
     name,
     url,
     events,
+    format,
     has_secret: secret !== null,
     previous_secret_until: until !== null && Date.parse(until) > now.getTime() ? until : null,
     status: failing_since_ms === null ? 'active' : 'failing',

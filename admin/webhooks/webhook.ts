@@ -1,4 +1,5 @@
 import type { DeliveredEvent } from '../../core/catalogue/events.ts'
+import type { WebhookFormat } from './webhook-format.ts'
 
 /** A webhook as it is stored; its delivery state is stored separately (`WebhookState`). */
 export interface Webhook {
@@ -8,6 +9,8 @@ export interface Webhook {
   /** Encrypted; as it is where an older version stored it (`openUrl` reads both). */
   readonly url: string
   readonly events: readonly DeliveredEvent[]
+  /** Absent in records of versions before 0.3: `standard`. */
+  readonly format?: WebhookFormat
   /** Sealed; null if deliveries are not signed. */
   readonly secret: string | null
   /** After a rotation the former secret still signs, until then (ISO 8601). */

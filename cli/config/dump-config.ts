@@ -44,13 +44,19 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
       ],
     ),
     webhooks: sorted(deployment.webhooks, ({ name, url }) => [name, url]).map((shown) => {
-      const { name, url, events, has_secret } = comparable('webhooks', shown)
+      const { name, url, events, format, has_secret } = comparable('webhooks', shown)
       const secret =
         has_secret === true ? variables.referenceFor(String(name), 'webhook_secret') : null
       const shown_url = isHiddenUrl(String(url))
         ? variables.referenceFor(String(name), 'webhook_url')
         : url
-      return { name, url: shown_url, events, ...(secret === null ? {} : { secret }) }
+      return {
+        name,
+        url: shown_url,
+        events,
+        ...(format === SECTION_RESOURCES.webhooks.defaults['format'] ? {} : { format }),
+        ...(secret === null ? {} : { secret }),
+      }
     }),
   }
 }

@@ -132,6 +132,12 @@ export const SETTINGS = {
   ),
   apiHost: withDefault('AGW_API_HOST', kinds.host, '127.0.0.1', 'Address of the admin service.'),
   apiPort: withDefault('AGW_API_PORT', kinds.port, '8081', 'Port of the admin service.'),
+  apiUrl: optional(
+    'AGW_API_URL',
+    kinds.httpUrl,
+    'How operators reach the admin service: the address in links of e-mails, chat messages and refusals.',
+    { shown_default: 'the listener of AGW_API_HOST and AGW_API_PORT' },
+  ),
   apiAllowedHosts: withDefault(
     'AGW_API_ALLOWED_HOSTS',
     kinds.listOf(kinds.hostPattern, HOSTS_LIMIT),

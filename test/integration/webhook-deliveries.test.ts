@@ -495,3 +495,41 @@ test('no input of any kind makes the webhooks API fail', async () => {
     { numRuns: 300 },
   )
 })
+
+test('a webhook for a chat gets the message in its format, signed as it is sent and attempted again', async () => {
+  const secret = 'of the chat'
+  const { webhook_id, format } = await subscribe('/chat', { secret, format: 'slack' })
+  assert.equal(format, 'slack')
+  receiver.on('/chat', (response, number) => response.writeHead(number === 1 ? 503 : 200).end())
+  const entry = await record('permission_denied', { agent_name: '<!channel>' })
+  const first = await firstAt('/chat')
+  const [{ delivery_id } = assert.fail()] = await until(
+    'the first attempt has failed',
+    async () => {
+      const [delivery] = await stack.deliveriesOf(webhook_id)
+      return delivery?.attempt_count === 1 ? [delivery] : null
+    },
+  )
+  await send('PATCH', `/webhooks/${webhook_id}`, { format: 'teams' })
+  await send('POST', `/webhooks/${webhook_id}/deliveries/${delivery_id}/retry`, undefined, 202)
+  const second = await until('the second arrives', () => receiver.received('/chat')[1])
+  for (const { headers, body } of [first, second]) {
+    assert.equal(headers['x-service-signature'], `sha256=${openssl(secret, body)}`)
+    assert.equal(headers['webhook-id'], entry.id)
+  }
+  const [slack, teams] = [first, second].map(({ body }) => JSON.parse(body.toString()))
+  assert.equal(slack.blocks[0].text.text, 'Permission denied')
+  assert.equal(slack.blocks.at(-1).elements[0].url, `${stack.admin.url}/#/activity/${entry.id}`)
+  assert.equal(teams.attachments[0].content.type, 'AdaptiveCard')
+  await settled(webhook_id)
+  const shown = await send('GET', `/webhooks/${webhook_id}/deliveries/${delivery_id}`)
+  assert.equal(shown.payload, second.body.toString())
+  for (const { request_headers } of shown.attempts)
+    assert.equal(request_headers['x-service-signature'], null)
+  const bad = { format: 'discord' }
+  assert.equal(
+    (await send('PATCH', `/webhooks/${webhook_id}`, bad, 400)).error,
+    'validation_failed',
+  )
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})

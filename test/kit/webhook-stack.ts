@@ -16,6 +16,7 @@ import { type WebhookReceiver, startWebhookReceiver } from './webhook-receiver.t
 export interface ShownWebhook {
   readonly webhook_id: string
   readonly status: 'active' | 'failing'
+  readonly format: 'standard' | 'slack' | 'teams'
   readonly has_secret: boolean
   readonly success_count: number
   readonly failure_count: number

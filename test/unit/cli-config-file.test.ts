@@ -189,7 +189,12 @@ test('a secret that is not set is neither an error nor a difference for a comman
   assert.deepEqual(membersOf('integrations', api, shown, true), ['name'])
   const moved = { ...shown, base_url: 'https://b.example.com' }
   assert.deepEqual(membersOf('integrations', api, moved), ['name', 'base_url', 'auth'])
-  const stored = { name: 'pager', url: 'https://x.example.com/***', events: ['agent_killed'] }
+  const stored = {
+    name: 'pager',
+    url: 'https://x.example.com/***',
+    events: ['agent_killed'],
+    format: 'standard',
+  }
   assert.deepEqual(membersOf('webhooks', pager, { ...stored, has_secret: true }, true), [])
   assert.deepEqual(membersOf('webhooks', pager, { ...stored, has_secret: false }), ['secret'])
   // Applying needs them all.

@@ -106,6 +106,7 @@ function WebhookFacts({ webhook }: { webhook: Webhook }) {
         facts={[
           ['URL', <code key="url">{webhook.url}</code>],
           ['events', webhook.events.join(', ')],
+          ['format', webhook.format],
           ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot verify the sender'],
           ...(previous === null
             ? []
