@@ -1,3 +1,4 @@
+import { makeProbeCheck } from '../core/control/probe-pass.ts'
 import { keyedTextHash } from '../core/scanner/trusted-text.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -316,6 +317,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
       report: () => reportStreams(edge),
     }),
     whyUnavailable,
+    isProbe: makeProbeCheck(commands),
     begin: (headers) => beginRecord(headers, edge_id, nowMs, settings.trustedHops, clock.now()),
     afterPause: () => afterPause(fleet),
     decide: (headers, io, record) => decideCall(services, headers, io, record),

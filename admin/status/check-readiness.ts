@@ -30,7 +30,7 @@ export async function checkReadiness({
     writeProblem(redis),
     liveEdges(redis, settings.killLease_ms).catch(() => null),
     storeProblem(redis, settings.organizationId).catch(() => null),
-    probeProxy(settings),
+    probeProxy(settings, redis),
   ])
   const live_edges = live?.size ?? 0
   const parts = {

@@ -1,5 +1,8 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { setTimeout as wait } from 'node:timers/promises'
+import { issueProbePass, PROBE_HEADER } from '../../core/control/probe-pass.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { urlOf } from '../../core/system/url-of.ts'
 import { knownUrl } from '../../core/bounded/parse-url.ts'
@@ -10,13 +13,19 @@ type Place = Pick<Settings, 'proxyHost' | 'proxyPort' | 'tlsCertFile' | 'proxyPr
 
 /**
  * Requests `/` from the proxy, or the path of AGW_PROXY_PROBE_URL, which is not a target URL: only ext-proc answers it with this
- * reason, so it checks listener and processor at once. Null if both work, else the problem.
+ * reason, so it checks listener and processor at once. Null if both work, else the problem. With the store, the probe is neither
+ * logged nor counted.
  */
-export function probeProxy(place: Place): Promise<string | null> {
+export async function probeProxy(place: Place, redis: RedisClient | null): Promise<string | null> {
   const url = probeUrl(place)
-  const options = { agent: false, timeout: PROBE_TIMEOUT_MS }
-  return new Promise((resolve) => {
-    // The probe contains no secret, and the certificate has the proxy's public name, not the address used here.
+  const pass =
+    redis === null
+      ? null
+      : await Promise.race([issueProbePass(redis), wait(PROBE_TIMEOUT_MS, null, { ref: false })])
+  const headers = pass === null ? {} : { [PROBE_HEADER]: pass }
+  const options = { agent: false, timeout: PROBE_TIMEOUT_MS, headers }
+  return await new Promise((resolve) => {
+    // The secret of a probe opens nothing, and the certificate has the proxy's public name, not the address used here.
     const request =
       url.protocol === 'http:'
         ? requestHttp(url, options)

@@ -7,6 +7,7 @@ import {
   type Settings,
   unknownSettings,
 } from '../../core/settings/settings.ts'
+import type { StoreAccess } from '../../core/redis/store-access.ts'
 import { urlOf } from '../../core/system/url-of.ts'
 import { type AdminOptions, adminAccess } from '../deployment/admin-access.ts'
 import { counted } from '../terminal/counted.ts'
@@ -116,23 +117,27 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
     ]
   const { settings } = read
   const dataDir = dataDirAt(settings.dataDir)
+  const store = await findStore(settings)
   return [
     ...(notices.length > 0 ? notices : [ok('settings', 'valid')]),
     ...checkDataDir(dataDir.path, settings),
     await checkDisk(settings.dataDir),
     ...(await checkArchive(settings.archiveDir ?? join(settings.dataDir, 'archive'))),
     ...(await checkBinaries(settings)),
-    ...(await checkPorts(settings)),
+    ...(await checkPorts(settings, store)),
     ...checkCertificates(settings, new Date()),
     ...(await checkEgressProxy(settings)),
-    ...(await checkRunning(settings, token)),
+    ...(await checkRunning(settings, store, token)),
   ]
 }
 
 /** A gateway that is not running is not a failure. */
-async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
+async function checkRunning(
+  settings: Settings,
+  access: StoreAccess | null,
+  token: string | null,
+): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
-  const access = await findStore(settings)
   const store = access === null ? [] : await checkStore(access)
   // The check of the clock needs an answer.
   const isReachable = store.some(({ check }) => check === 'clock')

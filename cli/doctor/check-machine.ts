@@ -2,6 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { probeProxy } from '../../admin/status/probe-proxy.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { StoreAccess } from '../../core/redis/store-access.ts'
 import { freeBytesOf } from '../../core/system/free-bytes-of.ts'
 import { fromRoot } from '../../core/system/root.ts'
 import { type Settings, SETTINGS } from '../../core/settings/settings.ts'
@@ -145,16 +148,28 @@ export function certificateResult(check: string, valid_to: string, now: Date): C
 }
 
 /** A port is in use by this gateway when the gateway answers on it. */
-export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
+export async function checkPorts(
+  settings: Settings,
+  store: StoreAccess | null,
+): Promise<CheckResult[]> {
+  const redis = store === null ? null : connectRedis(store, { name: 'agw-doctor', role: 'queue' })
+  try {
+    return await portFindings(settings, redis)
+  } finally {
+    redis?.disconnect()
+  }
+}
+
+async function portFindings(settings: Settings, redis: RedisClient | null): Promise<CheckResult[]> {
   const { proxyHost, proxyPort, proxyProbeUrl, apiHost, apiPort, forwardPort } = settings
   // An answer with a reason comes from this gateway, which runs and is not ready.
   const isProxy = async (): Promise<boolean> =>
-    /^$|^the proxy responded with \d+ \w/.test((await probeProxy(settings)) ?? '')
+    /^$|^the proxy responded with \d+ \w/.test((await probeProxy(settings, redis)) ?? '')
   // Without a key it refuses what the other listener answers.
   const isForward = async (proxyPort: number): Promise<boolean> => {
     const tlsCertFile = settings.forwardTls ? settings.tlsCertFile : null
     const place = { proxyHost, proxyPort, tlsCertFile, proxyProbeUrl: null }
-    const says = (await probeProxy(place)) ?? ''
+    const says = (await probeProxy(place, redis)) ?? ''
     return /^the proxy responded with \d+ \w/.test(says)
   }
   const isAdmin = async (): Promise<boolean> => {

@@ -400,6 +400,12 @@ export const REDIS_KEY_ROWS = {
     holds:
       '`<organization_id> <minute>` of the counts that the log has not reported yet, by the ms at which they are due',
   },
+  probePass: {
+    kind: 'probe-pass',
+    of: ['secret'],
+    type: 'string',
+    holds: 'Exists until the probe with this secret has come back, or for 10 s.',
+  },
   unknownCalls: {
     kind: 'unknown-calls',
     of: ['minute'],

@@ -54,6 +54,8 @@ export interface CallStreamParts {
   readonly watchOf: (stream: EnvoyStream) => Pick<StreamWatch, 'begin'>
   /** Why no decision can be made now, for the caller; null if that is not known. */
   readonly whyUnavailable: (error: unknown) => string | null
+  /** Whether this is the secret of a probe of the gateway itself, which is neither logged nor counted. */
+  readonly isProbe: (pass: string) => Promise<boolean>
   readonly log: { error(data: object, message: string): void }
 }
 
@@ -296,17 +298,28 @@ export class CallStream implements CallInFlight, CallIo {
     // A cut has refused it, and the stream has ended since.
     if (this.#isRefusalLogged) return
     this.#isRefusalLogged = true
-    this.#parts.metrics.decided('blocked', denial.reason, record.steps)
     const refusal = this.#error(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
-    const { source_ip, request_id, endpoint } = record.facts
-    await (entry === null
-      ? this.#parts.recorder.refusedUnknown(denial.reason, { source_ip, request_id, endpoint })
-      : this.#parts.recorder.refused(entry))
+    const { probe_pass: pass } = record
+    const isProbe = entry === null && pass !== null && (await this.#parts.isProbe(pass))
+    if (!isProbe) await this.#logRefusal(denial, record, entry)
     if (this.#state !== 'deciding') return
     this.#state = 'refused'
-    this.#trace(record, 'blocked', denial.reason, refusal.status)
+    if (!isProbe) this.#trace(record, 'blocked', denial.reason, refusal.status)
     this.#stream.write(writeRefusal(refusal))
+  }
+
+  async #logRefusal(
+    { reason }: Denial,
+    record: CallRecord,
+    entry: ActivityEntry | null,
+  ): Promise<void> {
+    const { recorder, metrics } = this.#parts
+    metrics.decided('blocked', reason, record.steps)
+    const { source_ip, request_id, endpoint } = record.facts
+    await (entry === null
+      ? recorder.refusedUnknown(reason, { source_ip, request_id, endpoint })
+      : recorder.refused(entry))
   }
 
   #error(denial: Denial, record: CallRecord): LocalReply {

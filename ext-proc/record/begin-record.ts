@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { offsetNote, type Time } from '../../core/control/store-clock.ts'
+import { PROBE_HEADER } from '../../core/control/probe-pass.ts'
 import { readMcpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { addressWithPort, forwardedAddress } from '../../core/request/forwarded-address.ts'
 import type { Header } from '../../core/request/header.ts'
@@ -24,6 +25,7 @@ export function beginRecord(
   let request_id = ''
   let external: string | null = null
   let forwarded_for: string | null = null
+  let probe_pass: string | null = null
   let hops = trusted_hops
   for (const { name, value } of headers) {
     if (name === ':method') method = value
@@ -31,10 +33,11 @@ export function beginRecord(
     else if (name === 'x-envoy-external-address') external = value
     else if (name === 'x-forwarded-for')
       forwarded_for = forwarded_for === null ? value : `${forwarded_for},${value}`
+    else if (name === PROBE_HEADER) probe_pass = value
     // Inside a tunnel of the forward proxy there is no proxy before the agent.
     else if (name === 'x-agw-tunnel') hops = 0
   }
-  return new CallRecord(
+  const record = new CallRecord(
     {
       organization_id: null,
       agent_id: null,
@@ -55,6 +58,8 @@ export function beginRecord(
     clockMs,
     time.ms,
   )
+  record.probe_pass = probe_pass
+  return record
 }
 
 function sourceOf(

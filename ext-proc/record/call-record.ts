@@ -31,6 +31,8 @@ export class CallRecord {
   json_rpc_id: string | null = null
   /** How a refusal is written for the SDKs of the API; null for the error body of the gateway. */
   error_shape: ErrorShape | null = null
+  /** What the caller gave as the secret of a probe. */
+  probe_pass: string | null = null
   readonly #edge_id: string
   readonly #steps: StepMark[] = []
   readonly #started_ms: number

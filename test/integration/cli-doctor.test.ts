@@ -5,13 +5,17 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
+import { probeProxy } from '../../admin/status/probe-proxy.ts'
 import { checkCertificates } from '../../cli/doctor/check-machine.ts'
 import type { CheckResult } from '../../cli/doctor/check-result.ts'
 import { runDoctor } from '../../cli/commands/doctor.ts'
 import type { AdminOptions } from '../../cli/deployment/admin-access.ts'
+import { issueProbePass, PROBE_HEADER } from '../../core/control/probe-pass.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { type Environment, readSettings } from '../../core/settings/settings.ts'
 import { version } from '../../core/system/version.ts'
 import { adminInProcess } from '../kit/admin-in-process.ts'
+import { call } from '../kit/call.ts'
 import { freePort } from '../kit/free-port.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
@@ -92,6 +96,40 @@ test('on the machine of a gateway that runs, every point is looked at and none h
     checks.some(({ check, says }) => check.startsWith('edge ') && says.startsWith('local, ')),
   )
   assert.equal(of('webhooks').length, 1)
+})
+
+/** Refused calls of no organization, as the security page counts them. */
+async function unknownCalls(): Promise<number> {
+  const { data } = await stack.operator.send('GET', '/admin/activity/unknown-calls')
+  return data.reduce((sum: number, { count }: { count: number }) => sum + count, 0)
+}
+
+test('probes of the gateway and of the doctor are not counted, and a caller that sends what they send is', async () => {
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  try {
+    const before = await unknownCalls()
+    const { hostname: proxyHost, port } = new URL(stack.proxyUrl)
+    const place = { proxyHost, proxyPort: Number(port), tlsCertFile: null, proxyProbeUrl: null }
+    for (let i = 0; i < 20; i++) {
+      const probes = Array.from({ length: 10 }, () => probeProxy(place, redis))
+      assert.deepEqual(new Set(await Promise.all(probes)), new Set([null]))
+    }
+    assert.equal((await fetch(`${stack.apiUrl}/readyz`)).status, 200)
+    const { of } = await doctor({}, here)
+    for (const port of ['proxy port', 'forward port'])
+      assert.match(of(port)[0]?.says ?? '', /used by this gateway/)
+    assert.equal(await unknownCalls(), before)
+
+    const ask = (secret: string) =>
+      call({ to: stack.proxyUrl, path: '/', headers: { [PROBE_HEADER]: secret } })
+    const used = (await issueProbePass(redis)) ?? ''
+    const secrets = [used, used, 'f'.repeat(64), '1', '', `${used}, ${used}`, '*']
+    const answers = await Promise.all(secrets.map((secret) => ask(secret)))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([400]))
+    assert.equal(await unknownCalls(), before + secrets.length - 1, 'all but the first')
+  } finally {
+    redis.disconnect()
+  }
 })
 
 test('with the URL of a listener of somebody else, its port is not looked at', async () => {

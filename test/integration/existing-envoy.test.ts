@@ -96,7 +96,7 @@ for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
     const place = { proxyHost: '127.0.0.1', proxyPort: 1, tlsCertFile: null, proxyProbeUrl }
     // The name of a virtual host would have to be resolved.
     const probed = adoption === 'virtual-host' ? 'the proxy responded with 404' : null
-    assert.equal(await probeProxy(place), probed, 'AGW_PROXY_PROBE_URL')
+    assert.equal(await probeProxy(place, null), probed, 'AGW_PROXY_PROBE_URL')
 
     const dump = JSON.parse(await started.envoy.admin('/config_dump'))
     const failures = checkEnvoyConfig(dump, '', KNOWN).filter(({ state }) => state === 'failed')

@@ -148,6 +148,7 @@ export class SimEdge {
       reviews: fleet.reviews,
       watchOf: () => ({ begin: () => null }),
       whyUnavailable: () => null,
+      isProbe: () => Promise.resolve(false),
       begin: (headers) => beginRecord(headers, name, nowMs, 0, fleet.clock.now()),
       afterPause: () => afterPause(fleet),
       decide: (headers, io, record) => decideCall(services, headers, io, record),

@@ -145,6 +145,7 @@ class Call {
       reviews: this.reviews,
       watchOf: () => options.watch ?? { begin: () => null },
       whyUnavailable: () => 'the store is full',
+      isProbe: (pass) => Promise.resolve(pass === 'a probe'),
       log: { error: (_data, message) => void this.errors.push(message) },
     })
   }
@@ -595,6 +596,23 @@ test('a call whose stream has ended is not registered in flight when its agent b
   call.envoy.emit('cancelled')
   call.io?.registerInFlight('o', 'a')
   assert.equal(call.inFlight.size, 0)
+})
+
+test('only a probe with a secret of the gateway is refused without an entry, a count and a span', async () => {
+  const rows = [
+    ['a probe', true, [], []],
+    ['of a caller', true, ['unknown permission_denied'], ['blocked permission_denied']],
+    ['a probe', false, ['blocked permission_denied 403'], ['blocked permission_denied']],
+  ] as const
+  for (const [pass, is_unknown, entries, counted] of rows) {
+    const call = new Call({ is_unknown })
+    call.envoy.requestHeaders(true, { 'x-agw-probe': pass })
+    call.deny()
+    await settle()
+    assert.deepEqual(call.envoy.sent, ['refuse 403 agw_permission_denied'])
+    assert.deepEqual([call.entries, call.counted], [entries, counted])
+    assert.equal(call.traced.length, entries.length)
+  }
 })
 
 test('the trailers of a request that has passed do not go on, each named once', async () => {
