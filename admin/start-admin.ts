@@ -29,6 +29,7 @@ import { startLogExport } from './log-export/log-exporter.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdges } from './status/watch-edges.ts'
+import { watchProxy } from './status/watch-proxy.ts'
 import { watchScopeEnds } from './scopes/scope-ends.ts'
 import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
@@ -102,6 +103,7 @@ export async function startAdmin(
     await keepAuthority(redis, ring, settings, new Date())
     stops.push(watchStore(redis, first, log, onMade))
     stops.push(watchMemory({ redis, organization_id, log }))
+    stops.push(watchProxy({ redis, settings, organization_id, log }))
     const { killLease_ms: lease_ms } = settings
     const sweep = { redis, subscription, lease_ms, log }
     if (gate === null) stops.push(startBeacon(redis, name, lease_ms), startKillSweeper(sweep))

@@ -9,15 +9,21 @@ import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 const PROBE_TIMEOUT_MS = 1500
 
-type Place = Pick<Settings, 'proxyHost' | 'proxyPort' | 'tlsCertFile' | 'proxyProbeUrl'>
+export type ProbedPlace = Pick<
+  Settings,
+  'proxyHost' | 'proxyPort' | 'tlsCertFile' | 'proxyProbeUrl'
+>
 
 /**
  * Requests `/` from the proxy, or the path of AGW_PROXY_PROBE_URL, which is not a target URL: only ext-proc answers it with this
  * reason, so it checks listener and processor at once. Null if both work, else the problem. With the store, the probe is neither
  * logged nor counted.
  */
-export async function probeProxy(place: Place, redis: RedisClient | null): Promise<string | null> {
-  const url = probeUrl(place)
+export async function probeProxy(
+  place: ProbedPlace,
+  redis: RedisClient | null,
+): Promise<string | null> {
+  const url = probedUrl(place)
   const pass =
     redis === null
       ? null
@@ -45,7 +51,7 @@ export async function probeProxy(place: Place, redis: RedisClient | null): Promi
   })
 }
 
-function probeUrl({ proxyHost, proxyPort, tlsCertFile, proxyProbeUrl }: Place): URL {
+export function probedUrl({ proxyHost, proxyPort, tlsCertFile, proxyProbeUrl }: ProbedPlace): URL {
   if (proxyProbeUrl !== null) return knownUrl(proxyProbeUrl)
   return knownUrl(urlOf(tlsCertFile === null ? 'http' : 'https', proxyHost, proxyPort))
 }

@@ -12,6 +12,7 @@ export const ALERT_KINDS = [
   'trace_export_failing',
   'state_lost',
   'changes_lost',
+  'proxy_unanswered',
   'edge_name_clash',
   'clock_skew',
   'encryption_key',

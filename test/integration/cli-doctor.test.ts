@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { probeProxy } from '../../admin/status/probe-proxy.ts'
+import { watchProxy } from '../../admin/status/watch-proxy.ts'
 import { checkCertificates } from '../../cli/doctor/check-machine.ts'
 import type { CheckResult } from '../../cli/doctor/check-result.ts'
 import { runDoctor } from '../../cli/commands/doctor.ts'
@@ -21,6 +22,7 @@ import { makeCertificates } from '../kit/make-certificates.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
 import { startTestEdge, type TestEdge } from '../kit/test-edge.ts'
 
 const BINARIES = ['ENVOY_BIN', 'VALKEY_BIN', 'AGW_CACHE_DIR', 'PATH', 'HOME']
@@ -253,6 +255,39 @@ test('a port used by another program is distinguished from one used by the gatew
       [[check, `127.0.0.1:${port} is not available: the port is in use`]],
     )
   }
+})
+
+test('a proxy that answers no probe is an alert until it answers again', async (t) => {
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'commands' })
+  let reason = 'agent_killed'
+  const proxy = createServer((_, answer) => answer.writeHead(400, { 'x-agw-reason': reason }).end())
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const settings = {
+    proxyHost: '127.0.0.1',
+    proxyPort: (proxy.address() as AddressInfo).port,
+    tlsCertFile: null,
+    proxyProbeUrl: null,
+  }
+  const log = { error: () => undefined, warn: () => undefined }
+  const parts = { redis, settings, organization_id: 'org_default', log, interval_ms: 5 }
+  const stop = watchProxy(parts)
+  t.after(async () => {
+    await stop()
+    redis.disconnect()
+    proxy.close()
+  })
+  const alerts = async (status: string): Promise<any[]> => {
+    const { data } = await stack.operator.send('GET', `/admin/alerts?status=${status}`)
+    return data.filter(({ kind }: { kind: string }) => kind === 'proxy_unanswered')
+  }
+  const [alert] = await until('the alert', async () => {
+    const found = await alerts('open')
+    return found.length > 0 ? found : null
+  })
+  assert.equal(alert.severity, 'critical')
+  assert.match(alert.title, /the proxy responded with 400 agent_killed/)
+  reason = 'invalid_target_url'
+  await until('it is resolved', async () => (await alerts('resolved')).length === 1)
 })
 
 test('an admin service without edges, or with older ones, is found, and so is a wrong token', async (t) => {
