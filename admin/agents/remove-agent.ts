@@ -1,7 +1,9 @@
-import type { Agent, ApiKey, Scope } from '../../core/catalogue/model.ts'
+import type { Agent, ApiKey, Connection, Scope } from '../../core/catalogue/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { forgetScopeConnection, removeConnections } from '../changes/connection-writes.ts'
 import { readRecords } from '../resources/records.ts'
 import type { Removed } from '../resources/resource.ts'
 import type { AdminCall } from '../http/define-route.ts'
@@ -25,6 +27,7 @@ export async function removeAgent(
     )
   const key_ids = await redis.zrange(REDIS_KEYS.apiKeyIndex(org, agent_id), '0', '-1')
   const keys = await readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(org), key_ids)
+  const connections = await connectionsOf(redis, org, agent_id)
   const removedKeys = removeKeys(
     org,
     agent_id,
@@ -40,6 +43,7 @@ export async function removeAgent(
     guards: [
       ['ZCARD', REDIS_KEYS.apiKeyIndex(org, agent_id), '', String(key_ids.length)],
       ['HLEN', REDIS_KEYS.agentScopes(org, agent_id), '', String(scopes.length)],
+      ...connections.guards,
       ...removedKeys.guards,
     ],
     writes: [
@@ -49,9 +53,20 @@ export async function removeAgent(
       ['HDEL', REDIS_KEYS.agentLabels(org), agent_id],
       ...removedKeys.writes,
       ...removedScopes,
+      ...removeConnections(org, connections.own),
     ],
-    targets: [...removedKeys.targets, ...endCalls(agent, now())],
-    note: { keys: keys.length, scopes: scopes.length },
+    targets: [
+      ...removedKeys.targets,
+      ...(connections.own.length === 0
+        ? []
+        : [{ what: 'integrations', organization_id: org } as const]),
+      ...endCalls(agent, now()),
+    ],
+    note: {
+      keys: keys.length,
+      scopes: scopes.length,
+      ...(connections.own.length === 0 ? {} : { connections: connections.own.length }),
+    },
   }
 }
 
@@ -94,11 +109,29 @@ function removeKeys(
 
 function removeScopes(org: string, agent_id: string, scopes: readonly Scope[]): Write[] {
   const writes: Write[] = [['DEL', REDIS_KEYS.agentScopes(org, agent_id)]]
-  for (const { scope_id, integration_id } of scopes)
+  for (const { scope_id, integration_id, connection_id = null } of scopes)
     writes.push(
       ['HDEL', REDIS_KEYS.scopeOwners(org), scope_id],
       ['ZREM', REDIS_KEYS.scopeIndex(org), scope_id],
       ['HDEL', REDIS_KEYS.integrationScopes(org, integration_id), scope_id],
+      ...forgetScopeConnection({ organization_id: org, scope_id, connection_id }),
     )
   return writes
+}
+
+/** The connections of the agent, which end with it. */
+async function connectionsOf(
+  redis: RedisClient,
+  org: string,
+  agent_id: string,
+): Promise<{
+  readonly guards: readonly Guard[]
+  readonly own: readonly (readonly [connection_id: string, integration_id: string])[]
+}> {
+  const texts = await redis.hvals(REDIS_KEYS.connections(org))
+  const own = texts
+    .map((text) => parseRecord<Connection>(text))
+    .filter(({ subject }) => subject === `agent:${agent_id}`)
+    .map(({ connection_id, integration_id }) => [connection_id, integration_id] as const)
+  return { guards: [['ZCARD', REDIS_KEYS.connectionIndex(org), '', String(texts.length)]], own }
 }

@@ -26,6 +26,15 @@ export const Warnings = Type.Array(Type.String(), {
 })
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** Visible ASCII without a comma, by which proxies join headers. */
+export const USER_PATTERN = '[\\x21-\\x2b\\x2d-\\x7e]{1,200}'
+
+/** A user as a caller names it in `X-Agw-User`. */
+export const User = Type.String({
+  pattern: `^${USER_PATTERN}$`,
+  [PATTERN_MESSAGE]: 'must be 1 to 200 visible ASCII characters without spaces and commas',
+})
+
 /** An object that takes no member but these. */
 export const Strict = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false })

@@ -2,11 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Integration } from '../../core/catalogue/model.ts'
+import type { Guard } from '../../core/change/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import { parseBaseUrl } from '../../core/request/parse-base-url.ts'
 import { originsWithCredential } from '../../core/decision/also-hosts.ts'
 import { resealAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
-import { type Refusal, invalid } from '../http/outcome.ts'
+import { conflict, type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited, View } from '../resources/resource.ts'
 import { checkLabels } from '../labels/check-labels.ts'
 import { integrationSelecting, labelChange } from '../labels/selected.ts'
@@ -61,6 +64,8 @@ export async function editIntegration({
   const sealed = auth === undefined ? kept : sealAuth(ring, { ...moved, auth })
   if (sealed === null) return authNeeded('the stored credential cannot be decrypted')
   const updated: Integration = { ...moved, auth: sealed }
+  const bound = await checkBoundConnections(redis, updated, current)
+  if (bound.kind === 'refusal') return bound
   const excess = await checkIntegrationsTotal(redis, updated, current)
   if (excess !== null) return excess
   const extra = {
@@ -81,8 +86,8 @@ export async function editIntegration({
   const claims = claimChanges(current, updated)
   const taken = await findTakenClaim(redis, claims)
   if (taken !== null) return taken
-  const { guards, writes } = claims
-  return { kind: 'edited', record: updated, guards, writes, ...extra }
+  const guards = [...claims.guards, ...bound.guards]
+  return { kind: 'edited', record: updated, guards, writes: claims.writes, ...extra }
 }
 
 const authNeeded = (why: string): Refusal =>
@@ -93,3 +98,28 @@ const hasNewCredentialHost = ({ also_hosts = [] }: Integration, before: Integrat
     (entry) =>
       entry.credential && !before.also_hosts?.some((other) => isDeepStrictEqual(entry, other)),
   )
+
+/** Connections are sealed for the origins of their integration, which their secrets must not leave without being known. */
+async function checkBoundConnections(
+  redis: RedisClient,
+  after: Integration,
+  before: Integration,
+): Promise<Refusal | { readonly kind: 'bound'; readonly guards: readonly Guard[] }> {
+  if (isDeepStrictEqual(boundOrigins(after), boundOrigins(before)))
+    return { kind: 'bound', guards: [] }
+  const { organization_id, integration_id } = before
+  const key = REDIS_KEYS.integrationConnections(organization_id, integration_id)
+  const connections = await redis.hlen(key)
+  return connections === 0
+    ? { kind: 'bound', guards: [['HLEN', key, '', '0']] }
+    : conflict(
+        'in_use',
+        'The connections of this integration are bound to its origin, and to the further hosts that get its credential. Delete them first, or create another integration.',
+        { connections },
+      )
+}
+
+const boundOrigins = (integration: Integration): readonly string[] => {
+  const parsed = parseBaseUrl(integration.base_url)
+  return [parsed.ok ? parsed.base.origin : '', ...originsWithCredential(integration)]
+}

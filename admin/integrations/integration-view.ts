@@ -6,7 +6,7 @@ import {
 } from '../../core/catalogue/model.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import { Secret } from '../../core/keys/secret.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
+import { type CredentialOwner, openAuth } from '../../core/store/credential-binding.ts'
 
 /** Four characters of a shorter secret would be too large a part of it. */
 const SHOWN_FROM_LENGTH = 16
@@ -39,9 +39,10 @@ function upstreamView({ upstream = UPSTREAM_DEFAULTS }: Integration): Record<str
   return shown
 }
 
-function authView(ring: KeyRing, integration: Integration): Record<string, unknown> {
-  const { auth } = integration
-  const opened = openAuth(ring, integration) as Readonly<Record<string, unknown>> | null
+/** Of each secret at most the last four characters. */
+export function authView(ring: KeyRing, owner: CredentialOwner): Record<string, unknown> {
+  const { auth } = owner
+  const opened = openAuth(ring, owner) as Readonly<Record<string, unknown>> | null
   const stored = auth as Readonly<Record<string, unknown>>
   const view: Record<string, unknown> = { type: auth.type }
   for (const [member, { visibility }] of Object.entries(

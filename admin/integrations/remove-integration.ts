@@ -5,6 +5,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import type { Removed } from '../resources/resource.ts'
+import { removeConnections } from '../changes/connection-writes.ts'
 import { claimChanges } from './integration-claims.ts'
 import { scopeTarget } from '../scopes/scope-target.ts'
 import { CASCADE_SCOPES_LIMIT } from './integration-schemas.ts'
@@ -16,6 +17,8 @@ export async function removeIntegration(
   const org = actor.organization_id
   const { integration_id } = integration
   const users = REDIS_KEYS.integrationScopes(org, integration_id)
+  const ofIntegration = REDIS_KEYS.integrationConnections(org, integration_id)
+  const connections = await redis.hkeys(ofIntegration)
   const owners = Object.entries(await redis.hgetall(users))
   if (owners.length > 0 && query.cascade !== true)
     return conflict(
@@ -28,13 +31,34 @@ export async function removeIntegration(
       'too_many_scopes',
       `More than ${CASCADE_SCOPES_LIMIT} scopes use this integration. Delete some of them first.`,
     )
+  if (connections.length > 0 && query.cascade !== true)
+    return conflict(
+      'in_use',
+      'The integration has connections. Delete them first, or repeat the request with ?cascade=true.',
+      { connections: connections.length },
+    )
   const removed = removeScopes(org, users, owners)
   return {
     kind: 'removed',
-    guards: [['HLEN', users, '', String(owners.length)], ...removed.guards],
-    writes: [...claimChanges(integration, null).writes, ['DEL', users], ...removed.writes],
+    guards: [
+      ['HLEN', users, '', String(owners.length)],
+      ['HLEN', ofIntegration, '', String(connections.length)],
+      ...removed.guards,
+    ],
+    writes: [
+      ...claimChanges(integration, null).writes,
+      ['DEL', users],
+      ...removed.writes,
+      ...removeConnections(
+        org,
+        connections.map((id) => [id, integration_id]),
+      ),
+    ],
     targets: removed.targets,
-    note: { scopes: owners.length },
+    note: {
+      scopes: owners.length,
+      ...(connections.length === 0 ? {} : { connections: connections.length }),
+    },
   }
 }
 

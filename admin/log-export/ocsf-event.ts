@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<EventName, readonly [keyof typeof CLASSES, Severity
   changes_lost: ['finding', CRITICAL],
   locked: ['call', HIGH],
   unlocked: ['call', LOW],
+  connection_changed: ['account', LOW],
   agent_killed: ['account', HIGH],
   agent_reactivated: ['account', LOW],
 }

@@ -2,6 +2,7 @@ import type { RecordChange } from '../../core/activity/words-of-action.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Plan, answer } from '../http/outcome.ts'
+import { eventOf } from './event-of.ts'
 import type { Stored } from './records.ts'
 import type { Edited, ResourceKind } from './resource.ts'
 import { warningsOf } from './warnings-of.ts'
@@ -9,12 +10,13 @@ import { recordText } from '../../core/store/stored-record.ts'
 
 /** Plans the replacement of a record: guards, edge notification, audit entry and response. */
 export async function planChange<R>(
-  { name, id, store, show, audited = (view) => view, about, targets, needs }: ResourceKind<R>,
+  resource: ResourceKind<R>,
   call: AdminCall,
   { record, text }: Stored<R>,
   edited: Edited<R>,
   verb: RecordChange,
 ): Promise<Plan> {
+  const { name, id, store, show, audited = (view) => view, about, targets, needs } = resource
   const member = String(record[id])
   const hash = store.hashOf(record)
   const updated = recordText(edited.record)
@@ -25,6 +27,7 @@ export async function planChange<R>(
     guards: [['HGET', hash, member, text], ...(edited.guards ?? [])],
     writes: [['HSET', hash, member, updated], ...(edited.writes ?? [])],
     targets: [...targets(edited.record), ...(edited.targets ?? [])],
+    ...eventOf(resource, call, edited.record, 'updated'),
     needs: needs?.(edited.record) ?? [],
     audits: [
       {

@@ -3,6 +3,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Plan, answer } from '../http/outcome.ts'
 import type { AnyResource, Made } from './resource.ts'
+import { eventOf } from './event-of.ts'
 import { isDryRun } from './dry-run.ts'
 import { showOne } from './show-one.ts'
 import { warningsOf } from './warnings-of.ts'
@@ -29,6 +30,7 @@ export async function planMade<R>(
       ...(made.writes ?? []),
     ],
     targets: [...resource.targets(record), ...(made.targets ?? [])],
+    ...eventOf(resource, call, record, 'created'),
     needs: resource.needs?.(record) ?? [],
     audits: [
       {

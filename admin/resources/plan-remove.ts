@@ -1,6 +1,7 @@
 import type { AdminCall } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
 import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
+import { eventOf } from './event-of.ts'
 import type { AnyResource, Params, Removed } from './resource.ts'
 import { showOne } from './show-one.ts'
 import { recordText } from '../../core/store/stored-record.ts'
@@ -36,6 +37,7 @@ export async function planRemove<R>(
         : ([['HSET', hash, id, recordText(remains)]] as const)),
       ...(planned.writes ?? []),
     ],
+    ...eventOf(resource, call, record, 'deleted'),
     targets: [...resource.targets(record), ...(planned.targets ?? [])],
     audits: [
       {

@@ -1,3 +1,4 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { RecordChange, RecordName } from '../../core/activity/words-of-action.ts'
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Guard, Write } from '../../core/change/commit.ts'
@@ -152,6 +153,12 @@ export interface ResourceKind<R> {
   readonly about?: (record: R) => About
   /** Cache entries that edges must drop when a record is created, changed or deleted. */
   readonly targets: (record: R) => readonly ControlTarget[]
+  /** The event of a change, for the webhooks that subscribe to it. */
+  readonly event?: (
+    call: AdminCall,
+    record: R,
+    change: 'created' | 'updated' | 'deleted',
+  ) => ActivityEntry
   /** The members of a record that older edges would ignore in the caller's favour. */
   readonly needs?: (record: R) => readonly EdgeMember[]
 }

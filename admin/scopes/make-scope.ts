@@ -13,6 +13,7 @@ import { checkOwners, countAffected } from './check-owners.ts'
 import { checkerOf, checkPatterns } from './check-patterns.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { planEndNotice } from './scope-ends.ts'
+import { checkScopeConnection } from './scope-connection.ts'
 import { EditableScope, type NewScope, SCOPE_NULLABLE, SCOPE_WHOLE } from './scope-schemas.ts'
 
 export async function makeScope(
@@ -53,6 +54,8 @@ export async function makeScope(
     ...edited,
     created_at: now().toISOString(),
   }
+  const connected = await checkScopeConnection(redis, scope, null)
+  if (connected.kind === 'refusal') return connected
   const counted = await countAffected(redis, scope, null, confirm_affected)
   if (counted.kind === 'refusal') return counted
   const { affected_agents } = counted
@@ -62,10 +65,12 @@ export async function makeScope(
     guards: [
       ...(agent_named === undefined ? [] : [['HGET', agents, agent_named, true] as const]),
       ...(api_named === undefined ? [] : [['HGET', integrations, api_named, true] as const]),
+      ...connected.guards,
     ],
     writes: [
       ['HSET', REDIS_KEYS.scopeOwners(org), scope_id, scope.agent_id],
       ['HSET', REDIS_KEYS.integrationScopes(org, scope.integration_id), scope_id, scope.agent_id],
+      ...connected.writes,
       ...planEndNotice(scope, null, now()),
     ],
     about: { agent_name: agent?.record.agent_name ?? null },

@@ -13,6 +13,7 @@ import { TimeText } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'
 import { invalid, type Refusal } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
+import { forgetScopeConnection } from '../changes/connection-writes.ts'
 import { BULK_LIMIT } from '../resources/bulk-limit.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { checkAgentTotal } from './check-agent-total.ts'
@@ -32,6 +33,7 @@ import {
   SCOPE_WHOLE,
   ScopeView,
 } from './scope-schemas.ts'
+import { checkScopeConnection } from './scope-connection.ts'
 import { scopeTarget } from './scope-target.ts'
 import { scopeStore } from './scope-store.ts'
 import { scopeView } from './scope-view.ts'
@@ -44,6 +46,8 @@ const needsOf = ({
   expires_at,
   end_streams,
   rate_limiting,
+  connection_id,
+  users = [],
 }: Scope): readonly EdgeMember[] => [
   ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
     ? (['injection_roles'] as const)
@@ -52,6 +56,8 @@ const needsOf = ({
   ...(expires_at == null ? [] : (['scope_expires_at'] as const)),
   ...(expires_at != null && end_streams === true ? (['scope_end_streams'] as const) : []),
   ...(rate_limiting.per === 'scope' ? (['rate_per_scope'] as const) : []),
+  ...(connection_id == null ? [] : (['connection_id'] as const)),
+  ...(users.length === 0 ? [] : (['scope_users'] as const)),
   ...(agent_id === SELECTED ? (['agent_selector'] as const) : []),
   ...(integration_id === SELECTED ? (['integration_selector'] as const) : []),
 ]
@@ -148,6 +154,8 @@ export const scopeRoutes: readonly Route[] = defineResource({
       const excess = await checkAgentTotal(redis, record, [{ ...record, ...edited }], record)
       if (excess !== null) return excess
       const changed = { ...record, ...edited }
+      const connected = await checkScopeConnection(redis, changed, record)
+      if (connected.kind === 'refusal') return connected
       const { confirm_affected: confirmed } = patch
       const counted = await countAffected(
         redis,
@@ -158,17 +166,20 @@ export const scopeRoutes: readonly Route[] = defineResource({
       if (counted.kind === 'refusal') return counted
       const { affected_agents } = counted
       const effects = affected_agents === null ? null : { affected_agents }
-      const writes = planEndNotice(changed, record.expires_at ?? null, call.context.now())
-      return { kind: 'edited', record: changed, writes, effects }
+      const ends = planEndNotice(changed, record.expires_at ?? null, call.context.now())
+      const { guards } = connected
+      const writes = [...ends, ...connected.writes]
+      return { kind: 'edited', record: changed, guards, writes, effects }
     },
   },
   remove: {
     summary: 'Delete a scope',
-    plan: (_, { organization_id: org, scope_id, integration_id }) => ({
+    plan: (_, { organization_id: org, scope_id, integration_id, connection_id = null }) => ({
       kind: 'removed',
       writes: [
         ['HDEL', REDIS_KEYS.scopeOwners(org), scope_id],
         ['HDEL', REDIS_KEYS.integrationScopes(org, integration_id), scope_id],
+        ...forgetScopeConnection({ organization_id: org, scope_id, connection_id }),
       ],
     }),
   },

@@ -10,6 +10,7 @@ import {
   TimeText,
   Timestamp,
   UNCLEAN,
+  User,
 } from '../http/common-schemas.ts'
 import { SelectorSchema, SelectorView } from '../labels/label-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
@@ -100,6 +101,8 @@ const Roles = Strict({
   tool_result: RoleMode,
   document: RoleMode,
 })
+/** An edge looks for a user in the list. */
+const USERS_LIMIT = 1000
 const TRUSTED_TEXTS_LIMIT = 100
 const STRICT = { additionalProperties: false }
 
@@ -164,6 +167,18 @@ export const EditableScope = Strict({
       'Calls that are still running at `expires_at` end too. Otherwise, a call that was allowed before may run on.',
     default: DEFAULTS.end_streams,
   }),
+  connection_id: Nullable(
+    Type.String({
+      maxLength: 128,
+      description:
+        'The connection that the calls get: a shared one of the integration, or one of the agent',
+    }),
+  ),
+  users: Type.Array(User, {
+    maxItems: USERS_LIMIT,
+    description: 'Users whose connections calls may get that name them in X-Agw-User',
+    default: [...DEFAULTS.users],
+  }),
   rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
   mcp_tools: McpTools,
   read_tools: ReadTools,
@@ -199,6 +214,8 @@ export const NewScope = Strict({
   not_before: Type.Optional(EditableScope.properties.not_before),
   expires_at: Type.Optional(EditableScope.properties.expires_at),
   end_streams: Type.Optional(EditableScope.properties.end_streams),
+  connection_id: Type.Optional(EditableScope.properties.connection_id),
+  users: Type.Optional(EditableScope.properties.users),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
   read_tools: Type.Optional(EditableScope.properties.read_tools),
   injection_detection: partial(
@@ -229,6 +246,8 @@ export const ScopeView = Strict({
   not_before: Nullable(Timestamp),
   expires_at: Nullable(Timestamp),
   end_streams: Type.Boolean(),
+  connection_id: Nullable(Type.String()),
+  users: Type.Array(Type.String()),
   rules: Type.Array(
     Strict({
       methods: Type.Array(Type.String()),
@@ -272,6 +291,7 @@ export const SCOPE_NULLABLE = [
   'requests_per_minute',
   'not_before',
   'expires_at',
+  'connection_id',
   'agent_selector',
   'integration_selector',
   ...SPEAKERS,

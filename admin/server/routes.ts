@@ -8,6 +8,7 @@ import { caRoutes } from '../certificates/ca-routes.ts'
 import { edgeRoutes } from '../status/edge-routes.ts'
 import { explainRoutes } from '../try/explain-routes.ts'
 import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
+import { connectionRoutes } from '../connections/connection-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...lockRoutes,
   ...keyRoutes,
   ...integrationRoutes,
+  ...connectionRoutes,
   ...credentialTypeRoutes,
   ...scopeRoutes,
   ...selectedRoutes,

@@ -1,6 +1,7 @@
 /** What `admin_action` entries call the kinds of records and what is done to them: `scope.update`. */
 const RECORDS = {
   agent: 'the agent',
+  connection: 'the connection',
   integration: 'the integration',
   key: 'the key',
   lock: 'the lock',

@@ -264,6 +264,28 @@ export const EVENTS = {
     summary: ({ actor, action, target }) => joined(' ', text(actor), text(action), text(target)),
     delivery: null,
   },
+  connection_changed: {
+    title: 'Connection changed',
+    description:
+      'A connection of an integration was created, changed or deleted, or its status has changed.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: false,
+    summary: ({ change, name, status }) =>
+      joined(': ', joined(' ', text(name), text(change)), text(status)),
+    delivery: {
+      handling: 'kept',
+      members: {
+        connection_id: 'Id of the connection.',
+        integration_id: 'Id of its integration.',
+        name: 'Its name.',
+        subject: '`shared`, `agent:<id>` or `user:<id>`.',
+        status: '`active`, `expired`, `revoked` or `needs_consent`.',
+        change: '`created`, `updated` or `deleted`.',
+        triggered_by: 'E-mail of the operator, or `system`.',
+      },
+    },
+  },
   changes_lost: {
     title: 'Changes lost',
     description: 'The store has lost changes that an operator had made, as in a failover.',

@@ -148,6 +148,29 @@ export interface Integration {
   readonly created_at: string
 }
 
+/** `active` alone is used: a call that would get any other is refused. */
+export const CONNECTION_STATUSES = ['active', 'expired', 'revoked', 'needs_consent'] as const
+export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
+
+/** Whose a connection is: of all, by a scope that names it, of one agent, or of a user that a scope lists. */
+export type ConnectionSubject = 'shared' | `agent:${string}` | `user:${string}`
+
+/** One of several credentials for the API of an integration. */
+export interface Connection {
+  readonly connection_id: string
+  readonly organization_id: string
+  readonly integration_id: string
+  readonly name: string
+  readonly subject: ConnectionSubject
+  /** Sealed for the integration and its origins, as the credential of the integration itself. */
+  readonly auth: SealedAuth
+  readonly status: ConnectionStatus
+  /** Who has given the credential: e-mail of the operator, or the user. */
+  readonly granted_by: string | null
+  readonly refreshed_at: string | null
+  readonly created_at: string
+}
+
 export interface ScopeRule {
   /** Upper case; `*` allows all. */
   readonly methods: readonly string[]
@@ -239,6 +262,10 @@ export interface Scope {
   readonly expires_at?: string | null
   /** Whether calls that are still running at `expires_at` end then. */
   readonly end_streams?: boolean
+  /** The connection that its calls get; null: as the order of credentials says. Absent in records of older versions, as the next. */
+  readonly connection_id?: string | null
+  /** Users, as `X-Agw-User` names them, whose connections its calls may get. */
+  readonly users?: readonly string[]
   readonly rules: readonly ScopeRule[]
   readonly mcp_tools: McpTools
   /** Tools that only read, which a lock of the mode `read_only` lets pass. Absent if there are none. */
@@ -261,6 +288,8 @@ export const SCOPE_DEFAULTS = {
   not_before: null,
   expires_at: null,
   end_streams: false,
+  connection_id: null,
+  users: [],
   mcp_tools: { allow: ['*'], deny: [] },
   read_tools: [],
   injection_detection: {

@@ -177,6 +177,36 @@ export const REDIS_KEY_ROWS = {
     holds:
       'canonical base_url → integration_id; `credential <origin>` → the integration that sends its credential to that further host.',
   },
+  connections: {
+    kind: 'connections',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'connection_id → Connection',
+  },
+  connectionIndex: {
+    kind: 'connection-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'connection_id by the epoch of its creation',
+  },
+  integrationConnections: {
+    kind: 'integration-connections',
+    of: ['organization_id', 'integration_id'],
+    type: 'hash',
+    holds: 'connection_id → subject, for the connections of one integration',
+  },
+  connectionScopes: {
+    kind: 'connection-scopes',
+    of: ['organization_id', 'connection_id'],
+    type: 'hash',
+    holds: 'scope_id → agent_id, for the scopes that name a connection; checked before a deletion',
+  },
+  connectionLastUsed: {
+    kind: 'connection-last-used',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'connection_id → ms of the last use; written in batches by edges.',
+  },
   apiKeys: { kind: 'api-keys', of: ['organization_id'], type: 'hash', holds: 'key_id → ApiKey' },
   apiKeyIndex: {
     kind: 'api-key-index',

@@ -5,7 +5,7 @@ import {
   secretMembers,
 } from '../credential/catalogue.ts'
 import { urlsOf } from '../credential/urls-of.ts'
-import type { Integration } from '../catalogue/model.ts'
+import type { Connection, Integration } from '../catalogue/model.ts'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../keys/seal.ts'
 import { Secret } from '../keys/secret.ts'
 import { parseUrl } from '../bounded/parse-url.ts'
@@ -14,24 +14,37 @@ import { originsWithCredential } from '../decision/also-hosts.ts'
 /** The credential as a caller of the admin API sends it: the same form as the sealed one, in plaintext. */
 export type PlainAuth = SealedAuth
 
-/** The members of an integration that a seal is bound to. */
+/** The members of an integration that a seal is bound to, with the connection that it belongs to. */
 export type CredentialOwner = Pick<
   Integration,
   'organization_id' | 'integration_id' | 'base_url' | 'also_hosts' | 'auth'
->
+> & { readonly connection_id?: string }
+
+/** A connection as the owner of its credential, which goes where that of its integration goes. */
+export const ownerOfConnection = (
+  { organization_id, integration_id, base_url, also_hosts }: Omit<CredentialOwner, 'auth'>,
+  { connection_id, auth }: Pick<Connection, 'connection_id' | 'auth'>,
+): CredentialOwner => ({
+  organization_id,
+  integration_id,
+  base_url,
+  ...(also_hosts === undefined ? {} : { also_hosts }),
+  connection_id,
+  auth,
+})
 
 /**
- * Binds a secret to its organization, its integration, its kind, and the origins it may be sent to, so that a sealed value
+ * Binds a secret to its organization, its integration or connection, its kind, and the origins it may be sent to, so that a sealed value
  * cannot be opened after it is moved, or after `base_url`, `token_url` or a further host that gets the credential is changed.
  */
 export function credentialBinding(owner: CredentialOwner, member: string): SealBinding {
-  const { organization_id, integration_id, base_url, auth } = owner
+  const { organization_id, integration_id, connection_id, base_url, auth } = owner
   const further = originsWithCredential(owner).map((origin) => `+${origin}`)
   const origins = [...[base_url, ...urlsOf(auth).map(([, url]) => url)].map(originOf), ...further]
   return {
     stored_as: 'credential',
     organization_id,
-    owner_id: integration_id,
+    owner_id: connection_id === undefined ? integration_id : `${integration_id} ${connection_id}`,
     kind: `${auth.type}.${member}`,
     origin: origins.join(' '),
   }

@@ -20,6 +20,11 @@ export const EDGE_MEMBERS = {
   /** Of a scope: it applies to what has these labels. It may be the strictest. */
   agent_selector: '0.3.0',
   integration_selector: '0.3.0',
+  /** Of an integration: it has other credentials beside its own, of which an older edge knows none. */
+  connections: '0.3.0',
+  /** Of a scope: which of them its calls get. */
+  connection_id: '0.3.0',
+  scope_users: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

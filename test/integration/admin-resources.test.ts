@@ -52,6 +52,14 @@ async function makeScope(more: object = {}): Promise<Json> {
   })
 }
 
+async function makeConnection(more: object = {}, integration?: Json) {
+  const { integration_id } = integration ?? (await makeIntegration())
+  const path = `/admin/integrations/${integration_id}/connections`
+  const auth = { type: 'bearer', token: SECRET }
+  const connection = await make(path, { name: `c${++count}`, auth, ...more })
+  return { connection, integration_id, path: `${path}/${connection.connection_id}` }
+}
+
 const issuePaths = (answer: { body: Json }): string[] =>
   answer.body.details.issues.map((issue: { path: string }) => issue.path)
 
@@ -453,6 +461,146 @@ describe('keys', () => {
     await make(path, {})
     assert.equal((await call('GET', `${path}/${api_key_id}`)).status, 404)
     assert.equal(await redis.zcard(REDIS_KEYS.apiKeyIndex(ORG, agent_id)), 50)
+  })
+})
+
+describe('connections', () => {
+  test('are stored sealed, read without secrets, and listed by integration', async () => {
+    const { connection, integration_id, path } = await makeConnection()
+    assert.deepEqual(
+      { ...connection, connection_id: '', created_at: '', name: '' },
+      {
+        connection_id: '',
+        integration_id,
+        name: '',
+        subject: 'shared',
+        status: 'active',
+        auth: { type: 'bearer', token_last4: SECRET.slice(-4) },
+        granted_by: 'admin@localhost',
+        refreshed_at: null,
+        last_used_at: null,
+        created_at: '',
+      },
+    )
+    await makeConnection()
+    const listed = await call('GET', `/admin/integrations/${integration_id}/connections`)
+    assert.deepEqual(listed.body.data, [connection])
+    const all = (await call('GET', '/admin/connections?limit=200')).body.data as Json[]
+    assert.deepEqual(
+      all.filter(({ connection_id }) => connection_id === connection.connection_id),
+      [connection],
+    )
+    const stored = await redis.hget(REDIS_KEYS.connections(ORG), connection.connection_id)
+    assert.equal(stored?.includes(SECRET), false)
+    assert.deepEqual((await call('PATCH', path, connection)).body, connection)
+    const revoked = await call('PATCH', path, { status: 'revoked' })
+    assert.equal(revoked.body.status, 'revoked')
+    const expired = await call('PATCH', path, { status: 'expired' })
+    assert.deepEqual(issuePaths(expired), ['/status'])
+    const given = await call('PATCH', path, { auth: { type: 'bearer', token: 'another-token-1' } })
+    assert.deepEqual([given.status, given.body.status], [200, 'active'], given.text)
+  })
+
+  test('one agent or user has one for an integration, whoever asks first', async () => {
+    const [{ agent_id }, integration] = [await makeAgent(), await makeIntegration()]
+    const path = `/admin/integrations/${integration.integration_id}/connections`
+    for (const subject of [`agent:${agent_id}`, 'user:alice']) {
+      const body = { name: 'own', auth: { type: 'bearer', token: SECRET }, subject }
+      const made = await Promise.all([1, 2, 3].map(() => call('POST', path, body)))
+      assert.deepEqual(
+        made.map(({ status }) => status).sort((a, b) => a - b),
+        [201, 409, 409],
+      )
+    }
+    const auth = { type: 'bearer', token: SECRET }
+    for (const subject of ['agent:agt_none', 'user:', 'user:a,b', 'user:a b', 'AGENT:x', '']) {
+      const refused = await call('POST', path, { name: 'own', auth, subject })
+      assert.deepEqual([refused.status, issuePaths(refused)], [400, ['/subject']], subject)
+    }
+  })
+
+  test('a scope names a connection of its own integration and agent alone', async () => {
+    const scope = await makeScope()
+    const { integration_id } = scope
+    const other = await makeAgent()
+    const own = await makeConnection({ subject: `agent:${scope.agent_id}` }, scope)
+    const others = await makeConnection({ subject: `agent:${other.agent_id}` }, scope)
+    const user = await makeConnection({ subject: 'user:alice' }, scope)
+    const elsewhere = await makeConnection()
+    const path = `/admin/scopes/${scope.scope_id}`
+    for (const id of [
+      others.connection.connection_id,
+      user.connection.connection_id,
+      elsewhere.connection.connection_id,
+      'con_none',
+    ]) {
+      const refused = await call('PATCH', path, { connection_id: id })
+      assert.deepEqual([refused.status, issuePaths(refused)], [400, ['/connection_id']])
+      const made = await call('POST', '/admin/scopes', {
+        name: 'naming',
+        agent_id: scope.agent_id,
+        integration_id,
+        connection_id: id,
+        rules: [],
+      })
+      assert.deepEqual([made.status, issuePaths(made)], [400, ['/connection_id']])
+    }
+    const selecting = await call('POST', '/admin/scopes', {
+      name: 'selecting',
+      agent_id: scope.agent_id,
+      integration_selector: { match_labels: { team: 'x' } },
+      connection_id: own.connection.connection_id,
+      rules: [],
+    })
+    assert.deepEqual([selecting.status, issuePaths(selecting)], [400, ['/connection_id']])
+    const { connection_id } = own.connection
+    assert.equal((await call('PATCH', path, { connection_id })).body.connection_id, connection_id)
+    const refused = await call('DELETE', own.path)
+    assert.deepEqual([refused.status, refused.body.details.reason], [409, 'in_use'])
+    assert.deepEqual(refused.body.details.scopes, [scope.scope_id])
+    assert.equal((await call('PATCH', path, { connection_id: null })).status, 200)
+    assert.equal((await call('DELETE', own.path)).status, 204)
+    const gone = await call('PATCH', path, { connection_id })
+    assert.deepEqual(issuePaths(gone), ['/connection_id'])
+  })
+
+  test('of a deletion and a scope that names it, made at the same time, one is made', async () => {
+    for (let i = 0; i < 10; i++) {
+      const scope = await makeScope()
+      const { path, connection } = await makeConnection({}, scope)
+      const { connection_id } = connection
+      const [removed, named] = await Promise.all([
+        call('DELETE', path),
+        call('PATCH', `/admin/scopes/${scope.scope_id}`, { connection_id }),
+      ])
+      assert.ok(
+        (removed.status === 204 && named.status === 400) ||
+          (removed.status === 409 && named.status === 200),
+        `${removed.text} ${named.text}`,
+      )
+    }
+  })
+
+  test('are bound to the origin of their integration, and end with it and with their agent', async () => {
+    const integration = await makeIntegration()
+    const { agent_id } = await makeAgent()
+    const own = await makeConnection({ subject: `agent:${agent_id}` }, integration)
+    const shared = await makeConnection({}, integration)
+    const path = `/admin/integrations/${integration.integration_id}`
+    const auth = { type: 'bearer', token: SECRET }
+    const base_url = `https://moved-${++count}.example.com/v1`
+    const moved = await call('PATCH', path, { base_url, auth })
+    assert.deepEqual([moved.status, moved.body.details.reason], [409, 'in_use'])
+    const also_hosts = [{ host: 'files.example.com', credential: true }]
+    assert.equal((await call('PATCH', path, { also_hosts, auth })).status, 409)
+    assert.equal((await call('PATCH', path, { name: 'renamed', auth })).status, 200)
+    assert.equal((await call('DELETE', `/admin/agents/${agent_id}`)).status, 204)
+    assert.equal((await call('GET', own.path)).status, 404)
+    assert.equal((await call('DELETE', path)).status, 409)
+    assert.equal((await call('DELETE', `${path}?cascade=true`)).status, 204)
+    assert.equal((await call('GET', shared.path)).status, 404)
+    const { connection_id } = shared.connection
+    assert.equal(await redis.hexists(REDIS_KEYS.connections(ORG), connection_id), 0)
   })
 })
 
@@ -1101,6 +1249,10 @@ describe('changes that meet', () => {
     },
     integration: {
       make: async () => `/admin/integrations/${(await makeIntegration()).integration_id}`,
+      patch: { name: 'changed' },
+    },
+    connection: {
+      make: async () => (await makeConnection()).path,
       patch: { name: 'changed' },
     },
     scope: {

@@ -9,14 +9,14 @@ import { countSealed } from '../../admin/encryption/count-sealed.ts'
 import { openSecrets, openUrl } from '../../admin/webhooks/webhook-secret.ts'
 import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
-import type { Integration } from '../../core/catalogue/model.ts'
+import type { Connection, Integration } from '../../core/catalogue/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { fromRoot } from '../../core/system/root.ts'
 import { parseKeyRing, SEALED_KINDS } from '../../core/keys/seal.ts'
 import { readArchiveKeys } from '../../core/store/archive-keys-file.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
+import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
 import { startAdmin } from '../kit/start-admin.ts'
@@ -83,10 +83,13 @@ async function storeEverything(admin: AdminInProcess, name: string) {
     return made.body
   }
   const integrations: string[] = []
+  const connections: string[] = []
   for (const auth of AUTHS) {
     const base_url = `https://${auth.type.replaceAll('_', '-')}.${name}.example.com/v1`
     const made = await make('/admin/integrations', { name: `${auth.type} ${name}`, base_url, auth })
     integrations.push(made.integration_id)
+    const own = `/admin/integrations/${made.integration_id}/connections`
+    connections.push((await make(own, { name: 'own', auth })).connection_id)
   }
   const { webhook_id } = await make('/webhooks', {
     name: 'signed',
@@ -99,21 +102,25 @@ async function storeEverything(admin: AdminInProcess, name: string) {
   const agent = { agent_name: `kept-${name}` }
   const headers = { 'idempotency-key': `kept-${name}` }
   const { api_key } = await make('/admin/agents', agent, headers)
-  return { integrations, webhook_id, agent, headers, api_key }
+  return { integrations, connections, webhook_id, agent, headers, api_key }
 }
 
 /** What of it opens with a ring: the plain texts. */
 async function opened(
   key: string,
-  { integrations, webhook_id }: Awaited<ReturnType<typeof storeEverything>>,
+  { integrations, connections, webhook_id }: Awaited<ReturnType<typeof storeEverything>>,
 ) {
   const ring = parseKeyRing(key)
   const texts: string[] = []
   for (const id of integrations) {
     const stored = await redis.hget(REDIS_KEYS.integrations(ORG), id)
-    const auth = openAuth(ring, JSON.parse(stored ?? '') as Integration)
-    for (const value of Object.values(auth ?? {}) as { reveal?: () => string }[])
-      if (value.reveal !== undefined) texts.push(value.reveal())
+    const integration = JSON.parse(stored ?? '') as Integration
+    texts.push(...textsIn(openAuth(ring, integration)))
+    // In the same order.
+    const own = connections[integrations.indexOf(id)] ?? ''
+    const text = (await redis.hget(REDIS_KEYS.connections(ORG), own)) ?? ''
+    const owner = ownerOfConnection(integration, JSON.parse(text) as Connection)
+    texts.push(...textsIn(openAuth(ring, owner)))
   }
   const webhook = JSON.parse(
     (await redis.hget(REDIS_KEYS.webhooks(ORG), webhook_id)) ?? '',
@@ -122,8 +129,18 @@ async function opened(
   texts.push(openUrl(ring, webhook) ?? '')
   return texts.filter((text) => text.includes('secret')).sort()
 }
+const textsIn = (auth: object | null): string[] =>
+  Object.values((auth ?? {}) as Record<string, { reveal?: () => string }>).flatMap((value) =>
+    value.reveal === undefined ? [] : [value.reveal()],
+  )
+
+const OF_AUTHS = [...JSON.stringify(AUTHS).matchAll(/"(secret-[a-z]+)"/g)].map(
+  ([, text = '']) => text,
+)
+// Each is a credential of an integration, and one of a connection.
 const ALL = [
-  ...[...JSON.stringify(AUTHS).matchAll(/"(secret-[a-z]+)"/g)].map(([, text = '']) => text),
+  ...OF_AUTHS,
+  ...OF_AUTHS,
   'https://hooks.example.com/secret',
   'first-secret',
   'second-secret',
@@ -203,7 +220,10 @@ describe('a rotation of the encryption key', () => {
   })
 
   test('waits for edges and admin processes that do not have the new key', async () => {
-    const edge = await startTestEdge(valkey.url, 'edge-before', { key_ids: [idOf(second)] })
+    const edge = await startTestEdge(valkey.url, 'edge-before', {
+      key_ids: [idOf(second)],
+      knows: ['connections'],
+    })
     // As a live edge does; on a busy machine more than a lease may pass before it is looked for.
     const beating = setInterval(() => void edge.beat(), 100)
     const old = await start(second)

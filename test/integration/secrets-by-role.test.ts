@@ -93,6 +93,20 @@ async function makeCredentials(): Promise<void> {
       })
     const path = `/admin/integrations/${access.integration.integration_id}`
     await operator.send('PUT', path, { name: `walk ${type} ${run}`, auth })
+    const own = Object.fromEntries(
+      Object.entries(auth).map(([name, text]) => [
+        name,
+        members[name]?.visibility === 'secret' ? secret(`connection${name}`) : text,
+      ]),
+    )
+    const subject = `agent:${access.agent.agent_id}`
+    const connected = await operator.send('POST', `${path}/connections`, {
+      name: `walk ${type} ${run}`,
+      auth: own,
+      subject,
+    })
+    ids['connection_id'] = connected.connection_id
+    await call({ to: stack.proxyUrl, path: `/${access.base_url}/a/b`, headers })
   }
 }
 

@@ -42,6 +42,10 @@ const EXPECTED: Readonly<Record<EventName, readonly [data: object, summary: stri
     { actor: 'ops@example.com', action: 'agent.kill', target: 'agt_1' },
     'ops@example.com killed the agent agt_1',
   ],
+  connection_changed: [
+    { name: 'billing', change: 'updated', status: 'revoked' },
+    'billing updated: revoked',
+  ],
   changes_lost: [{ count: 3 }, '3 changes lost'],
 }
 

@@ -29,6 +29,7 @@ describe('events of OCSF', () => {
       rate_limit_exceeded: [6003, 2],
       mcp_tool_blocked: [6003, 3],
       admin_action: [6003, 1],
+      connection_changed: [3001, 2],
       changes_lost: [2004, 5],
     })
     for (const name of EVENT_NAMES) {

@@ -1,0 +1,51 @@
+import type { Static } from 'typebox'
+import type { Connection, Integration } from '../../core/catalogue/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { ownerOfConnection, type PlainAuth, sealAuth } from '../../core/store/credential-binding.ts'
+import type { AdminCall } from '../http/define-route.ts'
+import { invalid, notFound, type Refusal } from '../http/outcome.ts'
+import { checkAuth } from '../integrations/check-auth.ts'
+import { warningsOfIntegration } from '../integrations/warnings-of-integration.ts'
+import { readRecord } from '../resources/records.ts'
+import type { Edited, View } from '../resources/resource.ts'
+import { checkConnectionsTotal } from './check-connections-total.ts'
+import type { EditableConnection } from './connection-schemas.ts'
+
+/** A new credential makes the connection active, unless the request says otherwise. */
+export async function editConnection({
+  call: { context, actor },
+  record: current,
+  value,
+  patch,
+}: {
+  readonly call: AdminCall
+  readonly record: Connection
+  readonly value: Static<typeof EditableConnection>
+  readonly patch: View
+}): Promise<Edited<Connection> | Refusal> {
+  const { redis, ring, egress } = context
+  const { name, auth } = value
+  const asked = patch['status'] === undefined && auth !== undefined ? 'active' : value.status
+  if (asked !== current.status && asked !== 'active' && asked !== 'revoked')
+    return invalid([{ path: '/status', message: 'can only be set to active and revoked' }])
+  const renamed: Connection = { ...current, name, status: asked }
+  if (auth === undefined) return { kind: 'edited', record: renamed }
+  const issues = checkAuth(auth as PlainAuth)
+  if (issues.length > 0) return invalid(issues)
+  const { organization_id, integration_id } = current
+  const integrations = REDIS_KEYS.integrations(organization_id)
+  const integration = await readRecord<Integration>(redis, integrations, integration_id)
+  if (integration === null) return notFound()
+  const plain = { ...renamed, auth: auth as PlainAuth, granted_by: actor.email, refreshed_at: null }
+  const sealed = sealAuth(ring, ownerOfConnection(integration.record, plain))
+  const updated: Connection = { ...plain, auth: sealed }
+  const excess = await checkConnectionsTotal(redis, updated, current)
+  if (excess !== null) return excess
+  return {
+    kind: 'edited',
+    record: updated,
+    guards: [['HGET', integrations, integration_id, integration.text]],
+    note: { auth_replaced: true },
+    warnings: await warningsOfIntegration(egress, { ...integration.record, auth: sealed }),
+  }
+}
