@@ -44,11 +44,6 @@ const renameEach: Replace = async (folder, files, between) => {
   }
 }
 
-const WAYS: readonly (readonly [string, Replace])[] = [
-  ['a link that is swapped, as kubelet does', swapLinks],
-  ['files that are renamed, one after the other', renameEach],
-]
-
 async function folderWith(files: Files, replace: Replace): Promise<string> {
   const folder = tempFolder('tls')
   await replace(folder, files)
@@ -74,99 +69,97 @@ async function filesOf(
 
 const serialOf = (pem: string): bigint => BigInt(`0x${new X509Certificate(pem).serialNumber}`)
 
-for (const [way, replace] of WAYS)
-  test(`renewed by ${way}: Envoy and ext-proc use what is new, and no call fails`, async () => {
-    const [older, newer] = [await makeCertificates(['a.test']), await makeCertificates(['b.test'])]
-    const both = older.ca + newer.ca
-    const folders = {
-      listener: await folderWith(await filesOf(older, ['127.0.0.1'], both), replace),
-      envoy: await folderWith(await filesOf(older, [ENVOY], both), replace),
-      edges: await folderWith(await filesOf(older, ['127.0.0.1', ENVOY], both), replace),
-    }
-    const ports = [await freePort(), await freePort()]
-    const withBoth = (yaml: string): string => {
-      const config = parse(yaml, { maxAliasCount: -1 })
-      const cluster = config.static_resources.clusters.find(({ name }: Json) => name === 'ext_proc')
-      const [{ lb_endpoints }] = cluster.load_assignment.endpoints
-      const second = structuredClone(lb_endpoints[0])
-      second.endpoint.address.socket_address.port_value = ports[1]
-      lb_endpoints.push(second)
-      return stringify(config, { aliasDuplicateObjects: false })
-    }
-    const fleet = await startFleet({
-      edges: ports.map(() => ({})),
-      network: {
-        addresses: ports.map((port) => `127.0.0.1:${port}`),
-        name: `127.0.0.1:${ports[0]}`,
-        edit: (yaml) => yaml,
-      },
-      env: {
-        ...settingsOf(folders.edges, 'AGW_EXT_PROC_TLS'),
-        AGW_EXT_PROC_TLS_CA_FILE: join(folders.edges, 'ca.crt'),
-        AGW_EXT_PROC_TLS_CLIENT_SANS: ENVOY,
-        AGW_EXT_PROC_TLS_SERVER_SANS: '127.0.0.1',
-      },
-    })
-    const envoy = await fleet.addEnvoy(withBoth, {
-      ...settingsOf(folders.envoy, 'AGW_EXT_PROC_TLS'),
-      AGW_EXT_PROC_TLS_CA_FILE: join(folders.envoy, 'ca.crt'),
-      ...settingsOf(folders.listener, 'AGW_TLS'),
-    })
-    const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/rotation`, {
-      scope: { rate_limiting: { requests_per_minute: null } },
-    })
-    const load = callAgain({
-      port: envoy.port,
-      path: `/${access.base_url}/ok`,
-      headers: access.headers,
-      ca: both,
-    })
-    await until('calls pass', () => load.statuses.includes(200))
-    const inUse = async (serial: bigint): Promise<boolean> => {
-      const { certificates } = JSON.parse(await envoy.admin('/certs'))
-      return certificates.some(({ cert_chain = [], ca_cert = [] }: Json) =>
-        [...cert_chain, ...ca_cert].some(
-          (one: Json) => BigInt(`0x${one.serial_number}`) === serial,
-        ),
-      )
-    }
-    const notice = async (): Promise<void> => {
-      const earlier = load.statuses.length
-      await until('calls pass meanwhile', () => load.statuses.length > earlier + 2)
-    }
-
-    const listener = await filesOf(newer, ['127.0.0.1'], both)
-    await replace(folders.listener, listener, notice)
-    await until('callers see the new certificate', () =>
-      load.presented.has(serialOf(listener['tls.crt'])),
-    )
-
-    const client = await filesOf(newer, [ENVOY], both)
-    await replace(folders.envoy, client, notice)
-    await until('Envoy has the new certificate', () => inUse(serialOf(client['tls.crt'])))
-    // From now on the older CA is unknown to ext-proc, and no process of it has a certificate of that CA.
-    await replace(folders.edges, await filesOf(newer, ['127.0.0.1', ENVOY], newer.ca), notice)
-    for (const edge of fleet.edges) {
-      edge.signal('SIGTERM')
-      await edge.exited()
-      await edge.restart()
-      await until(
-        'Envoy calls both edges',
-        async () => (await envoy.admin('/clusters')).match(HEALTHY)?.length === 2,
-      )
-      await notice()
-    }
-    await replace(folders.envoy, { ...client, 'ca.crt': newer.ca }, notice)
-    await until('Envoy has forgotten the older CA', async () => !(await inUse(serialOf(older.ca))))
-    await notice()
-    await load.stop()
-    assert.deepEqual(
-      load.statuses.filter((status) => status !== 200),
-      [],
-      `of ${load.statuses.length} calls`,
-    )
-    await fleet.stop()
+test('renewed by a link that is swapped, as kubelet does, and by files that are renamed: Envoy and ext-proc use what is new, and no call fails', async () => {
+  const [older, newer] = [await makeCertificates(['a.test']), await makeCertificates(['b.test'])]
+  const both = older.ca + newer.ca
+  const folders = {
+    listener: await folderWith(await filesOf(older, ['127.0.0.1'], both), swapLinks),
+    envoy: await folderWith(await filesOf(older, [ENVOY], both), renameEach),
+    edges: await folderWith(await filesOf(older, ['127.0.0.1', ENVOY], both), renameEach),
+  }
+  const ports = [await freePort(), await freePort()]
+  const withBoth = (yaml: string): string => {
+    const config = parse(yaml, { maxAliasCount: -1 })
+    const cluster = config.static_resources.clusters.find(({ name }: Json) => name === 'ext_proc')
+    const [{ lb_endpoints }] = cluster.load_assignment.endpoints
+    const second = structuredClone(lb_endpoints[0])
+    second.endpoint.address.socket_address.port_value = ports[1]
+    lb_endpoints.push(second)
+    return stringify(config, { aliasDuplicateObjects: false })
+  }
+  const fleet = await startFleet({
+    edges: ports.map(() => ({})),
+    network: {
+      addresses: ports.map((port) => `127.0.0.1:${port}`),
+      name: `127.0.0.1:${ports[0]}`,
+      edit: (yaml) => yaml,
+    },
+    env: {
+      ...settingsOf(folders.edges, 'AGW_EXT_PROC_TLS'),
+      AGW_EXT_PROC_TLS_CA_FILE: join(folders.edges, 'ca.crt'),
+      AGW_EXT_PROC_TLS_CLIENT_SANS: ENVOY,
+      AGW_EXT_PROC_TLS_SERVER_SANS: '127.0.0.1',
+    },
   })
+  const envoy = await fleet.addEnvoy(withBoth, {
+    ...settingsOf(folders.envoy, 'AGW_EXT_PROC_TLS'),
+    AGW_EXT_PROC_TLS_CA_FILE: join(folders.envoy, 'ca.crt'),
+    ...settingsOf(folders.listener, 'AGW_TLS'),
+  })
+  const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/rotation`, {
+    scope: { rate_limiting: { requests_per_minute: null } },
+  })
+  const load = callAgain({
+    port: envoy.port,
+    path: `/${access.base_url}/ok`,
+    headers: access.headers,
+    ca: both,
+  })
+  await until('calls pass', () => load.statuses.includes(200))
+  const inUse = async (serial: bigint): Promise<boolean> => {
+    const { certificates } = JSON.parse(await envoy.admin('/certs'))
+    return certificates.some(({ cert_chain = [], ca_cert = [] }: Json) =>
+      [...cert_chain, ...ca_cert].some((one: Json) => BigInt(`0x${one.serial_number}`) === serial),
+    )
+  }
+  const notice = async (): Promise<void> => {
+    const earlier = load.statuses.length
+    await until('calls pass meanwhile', () => load.statuses.length > earlier + 2)
+  }
+
+  const listener = await filesOf(newer, ['127.0.0.1'], both)
+  await swapLinks(folders.listener, listener)
+  await notice()
+  await until('callers see the new certificate', () =>
+    load.presented.has(serialOf(listener['tls.crt'])),
+  )
+
+  const client = await filesOf(newer, [ENVOY], both)
+  await renameEach(folders.envoy, client, notice)
+  await until('Envoy has the new certificate', () => inUse(serialOf(client['tls.crt'])))
+  // From now on the older CA is unknown to ext-proc, and no process of it has a certificate of that CA.
+  await renameEach(folders.edges, await filesOf(newer, ['127.0.0.1', ENVOY], newer.ca), notice)
+  for (const edge of fleet.edges) {
+    edge.signal('SIGTERM')
+    await edge.exited()
+    await edge.restart()
+    await until(
+      'Envoy calls both edges',
+      async () => (await envoy.admin('/clusters')).match(HEALTHY)?.length === 2,
+    )
+    await notice()
+  }
+  await renameEach(folders.envoy, { ...client, 'ca.crt': newer.ca }, notice)
+  await until('Envoy has forgotten the older CA', async () => !(await inUse(serialOf(older.ca))))
+  await notice()
+  await load.stop()
+  assert.deepEqual(
+    load.statuses.filter((status) => status !== 200),
+    [],
+    `of ${load.statuses.length} calls`,
+  )
+  await fleet.stop()
+})
 
 /** A line of Envoy's for each edge that it calls. */
 const HEALTHY = /^ext_proc::[^:]+:\d+::health_flags::healthy$/gm

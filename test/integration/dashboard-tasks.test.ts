@@ -17,8 +17,13 @@ import { startWebhookReceiver, type WebhookReceiver } from '../kit/webhook-recei
 
 // What an operator comes for, each task by pointer and by keyboard alone, and in each role; who may not do it is told so.
 
-const ROLES = ['admin', 'operator', 'viewer'] as const
-const HANDS = ['mouse', 'keyboard'] as const
+/** Who may do most does it by both. */
+const HANDS = [
+  ['admin', 'mouse'],
+  ['admin', 'keyboard'],
+  ['operator', 'keyboard'],
+  ['viewer', 'mouse'],
+] as const
 const PRESETS = { mouse: ['Mistral', 'mistral'], keyboard: ['Notion', 'notion'] } as const
 const IN_FLIGHT = 50
 const READS = [{ methods: ['GET'], paths: ['/models/**', '/sse'] }]
@@ -87,233 +92,229 @@ async function recordHistory({ agent, integration, scope_id }: Access): Promise<
   redis.disconnect()
 }
 
-for (const role of ROLES)
-  for (const by of HANDS)
-    describe(`${role}, by ${by}`, () => {
-      const mayStop = role !== 'viewer'
-      const mayChange = role === 'admin'
-      let hand: PageHand
-      let page: Page
-      let own: Access
-      let refused: HttpAnswer
-      let refusal_id: string
+for (const [role, by] of HANDS)
+  describe(`${role}, by ${by}`, () => {
+    const mayStop = role !== 'viewer'
+    const mayChange = role === 'admin'
+    let hand: PageHand
+    let page: Page
+    let own: Access
+    let refused: HttpAnswer
+    let refusal_id: string
 
-      const says = (text: string): Promise<void> => page.getByText(text).first().waitFor()
+    const says = (text: string): Promise<void> => page.getByText(text).first().waitFor()
 
-      before(async () => {
-        own = await operator.makeAccess(stack.ownBaseUrl(), {
-          rules: READS,
-        })
-        const made = await operator.send('POST', '/admin/tokens', {
-          email: `${role}-${by}@example.com`,
-          role,
-        })
-        page = await browser.open(`${stack.apiUrl}/`)
-        hand = pageHand(page, by)
-        await signIn(page, made.token)
+    before(async () => {
+      own = await operator.makeAccess(stack.ownBaseUrl(), {
+        rules: READS,
       })
-
-      after(() => browser.closePages())
-
-      /** No page may violate the content policy, throw, or have a request of its own refused. */
-      afterEach(() => assert.deepEqual(browser.complaints(), []))
-
-      test('finds why the call with a request id was refused, one press after pasting it', async () => {
-        refused = await refund(own)
-        assert.equal(refused.status, 403)
-        hand.presses()
-        await hand.find(String(refused.header('x-agw-request-id')), 'Permission denied')
-        const drawer = page.getByRole('dialog', { name: 'Permission denied' })
-        await drawer.getByText(`No scope of ${own.agent.agent_name}`).waitFor()
-        await drawer.getByText('It does not match the path /refunds/re_1.').waitFor()
-        assert.equal(hand.presses(), 1)
-        refusal_id = /activity\/([^?]+)/.exec(page.url())?.[1] ?? ''
+      const made = await operator.send('POST', '/admin/tokens', {
+        email: `${role}-${by}@example.com`,
+        role,
       })
+      page = await browser.open(`${stack.apiUrl}/`)
+      hand = pageHand(page, by)
+      await signIn(page, made.token)
+    })
 
-      test('allows it in two presses from the drawer, and sees it pass', async () => {
-        const drawer = page.getByRole('dialog', { name: 'Permission denied' })
-        const allow = drawer.getByRole('button', { name: 'Allow this' })
-        if (!mayChange) {
-          await says('Only an admin can allow this call.')
-          assert.equal(await allow.count(), 0)
-          return
-        }
-        hand.presses()
-        await hand.press(allow)
-        const dialog = page.getByRole('dialog', { name: 'Allow this call' })
-        await dialog.getByText('would pass: 1 (1 like this one, 0 others)').waitFor()
-        await hand.press(dialog.getByRole('button', { name: 'Save the scope' }))
-        await page.getByText('In force on 1 of 1 edge.').waitFor()
-        assert.equal(hand.presses(), 2)
-        assert.equal((await refund(own)).status, 200)
-        await hand.press(page.getByRole('dialog').getByRole('button', { name: 'Close' }).last())
-        const { agent_id } = own.agent
-        await goTo(page, `activity?live=1&agent_id=${agent_id}&event=request_allowed`, 'Activity')
-        await page.getByRole('row').filter({ hasText: '/refunds/re_1' }).waitFor()
-      })
+    after(() => browser.closePages())
 
-      test('stops the agent with 50 calls in flight from the drawer, and comes back to the receipt by its link', async () => {
-        await page.goto(`${stack.apiUrl}/#/activity/${refusal_id}`)
-        const { agent_id, agent_name } = own.agent
-        const drawer = page.getByRole('dialog', { name: 'Permission denied' })
-        const stop = drawer.getByRole('button', { name: 'Stop this agent' })
-        if (!mayStop) {
-          await says('Only operators and admins can stop this agent.')
-          assert.equal(await stop.count(), 0)
-          await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'odd' })
-        } else {
-          const url = `${own.base_url}/sse?ticks=100000&interval_ms=1000`
-          const calls = Array.from({ length: IN_FLIGHT }, () =>
-            openCall(stack.proxyUrl, url, own.headers),
-          )
-          for (const { answered } of calls) assert.equal(await answered, 200)
-          await hand.press(stop)
-          const dialog = page.getByRole('dialog', { name: `Kill ${agent_name}?` })
-          await dialog.getByText(`${IN_FLIGHT} calls in flight on 1 edge`).waitFor()
-          await hand.fill(dialog.getByLabel('Reason'), 'odd')
-          await hand.fill(dialog.getByLabel('Type “kill”'), 'kill')
-          await hand.press(dialog.getByRole('button', { name: 'Kill' }))
-          await drawer.getByText(`Calls in flight ended: ${IN_FLIGHT}`).waitFor()
-          for (const { ended } of calls) assert.equal((await ended).is_whole, false)
-          await hand.press(drawer.getByRole('link', { name: 'Permanent link' }))
-          await page.waitForURL(/#\/kills\/kil_/)
-        }
-        const [kill] = (await operator.send('GET', `/admin/kills?agent_id=${agent_id}`)).data
-        if (mayStop) assert.match(page.url(), new RegExp(kill.kill_id))
-        await goTo(page, `agents/${agent_id}`, agent_name)
-        await says('odd')
-        await goTo(page, `kills/${kill.kill_id}`, `Kill of ${agent_name}`)
-        await says('In force on 1 of 1 edge')
-      })
+    /** No page may violate the content policy, throw, or have a request of its own refused. */
+    afterEach(() => assert.deepEqual(browser.complaints(), []))
 
-      test('reactivates the agent', async () => {
-        const { agent_id, agent_name } = own.agent
-        await goTo(page, `agents/${agent_id}`, agent_name)
-        const reactivate = page.getByRole('button', { name: 'Reactivate' })
-        if (!mayChange) {
-          await says('Only an admin can reactivate it.')
-          assert.equal(await reactivate.count(), 0)
-          return
-        }
-        await hand.press(reactivate)
-        const dialog = page.getByRole('dialog')
-        await hand.fill(dialog.getByLabel('Reason'), 'it was the clock')
-        await hand.press(dialog.getByRole('button', { name: 'Reactivate' }))
-        await page.getByRole('button', { name: 'Kill', exact: true }).waitFor()
-        assert.equal((await refund(own)).status, 200)
-      })
+    test('finds why the call with a request id was refused, one press after pasting it', async () => {
+      refused = await refund(own)
+      assert.equal(refused.status, 403)
+      hand.presses()
+      await hand.find(String(refused.header('x-agw-request-id')), 'Permission denied')
+      const drawer = page.getByRole('dialog', { name: 'Permission denied' })
+      await drawer.getByText(`No scope of ${own.agent.agent_name}`).waitFor()
+      await drawer.getByText('It does not match the path /refunds/re_1.').waitFor()
+      assert.equal(hand.presses(), 1)
+      refusal_id = /activity\/([^?]+)/.exec(page.url())?.[1] ?? ''
+    })
 
-      test('adds an API from a preset, with a scope that is tried before it is saved', async () => {
-        await goTo(page, 'integrations', 'Integrations')
-        const add = page.getByRole('button', { name: 'Add an integration' })
-        if (!mayChange) {
-          await says('Only an admin can add or change integrations.')
-          assert.equal(await add.count(), 0)
-          return
-        }
-        const [preset, name] = PRESETS[by]
-        await hand.press(add)
-        const dialog = page.getByRole('dialog')
-        await hand.choose(dialog.getByLabel('Well-known API'), preset)
-        await hand.fill(dialog.getByLabel('token', { exact: true }), 'secret-typed-by-hand')
-        await hand.press(dialog.getByRole('button', { name: 'Save' }))
-        await page.getByRole('row').filter({ hasText: name }).getByText('…hand').waitFor()
-        await goTo(page, 'scopes/new', 'Add a scope')
-        await hand.fill(page.getByLabel('Agent', { exact: true }), own.agent.agent_name)
-        await hand.fill(page.getByLabel('Integration', { exact: true }), name)
-        await hand.fill(page.getByLabel('Name', { exact: true }), 'reads')
-        const tester = page.getByRole('region', { name: 'Tester' })
-        await hand.fill(tester.getByLabel('Path or URL'), '/models')
-        await tester.getByText('Allowed by rule 1 of this scope.').waitFor()
-        await hand.press(tester.getByRole('button', { name: 'Try on the last 7 days' }))
-        await tester.getByText('0 allowed ones would be refused').waitFor()
-        await hand.press(page.getByRole('button', { name: 'Save' }))
-        await page.getByRole('heading', { name: own.agent.agent_name }).waitFor()
-        await page.getByRole('link', { name: 'reads' }).waitFor()
-      })
+    test('allows it in two presses from the drawer, and sees it pass', async () => {
+      const drawer = page.getByRole('dialog', { name: 'Permission denied' })
+      const allow = drawer.getByRole('button', { name: 'Allow this' })
+      if (!mayChange) {
+        await says('Only an admin can allow this call.')
+        assert.equal(await allow.count(), 0)
+        return
+      }
+      hand.presses()
+      await hand.press(allow)
+      const dialog = page.getByRole('dialog', { name: 'Allow this call' })
+      await dialog.getByText('would pass: 1 (1 like this one, 0 others)').waitFor()
+      await hand.press(dialog.getByRole('button', { name: 'Save the scope' }))
+      await page.getByText('In force on 1 of 1 edge.').waitFor()
+      assert.equal(hand.presses(), 2)
+      assert.equal((await refund(own)).status, 200)
+      await hand.press(page.getByRole('dialog').getByRole('button', { name: 'Close' }).last())
+      const { agent_id } = own.agent
+      await goTo(page, `activity?live=1&agent_id=${agent_id}&event=request_allowed`, 'Activity')
+      await page.getByRole('row').filter({ hasText: '/refunds/re_1' }).waitFor()
+    })
 
-      test('repairs a failing webhook, and replays what it missed', async () => {
-        const name = `${role} ${by}`
-        const [broken, repaired] = [`/${role}/${by}/broken`, `/${role}/${by}/repaired`]
-        receiver.on(broken, (response) => response.writeHead(500).end())
-        const { webhook_id } = await operator.send('POST', '/webhooks', {
-          name,
-          url: receiver.url(broken),
-          events: ['permission_denied'],
-        })
-        assert.equal((await refund(strict)).status, 403)
-        await until('the webhook fails', async () => {
-          const { missed_since } = await operator.send('GET', `/webhooks/${webhook_id}`)
-          return missed_since !== null
-        })
-        await goTo(page, 'webhooks', 'Webhooks')
-        await hand.press(page.getByRole('link', { name }))
-        await page.getByRole('heading', { level: 1, name }).getByText('failing').waitFor()
-        if (!mayStop) {
-          await says('Only operators and admins can test it and replay events.')
-          assert.equal(await page.getByRole('button', { name: 'Replay' }).count(), 0)
-          return
-        }
-        if (mayChange) {
-          await hand.press(page.getByRole('button', { name: 'Edit' }))
-          const form = page.getByRole('dialog')
-          await hand.fill(form.getByLabel('URL'), receiver.url(repaired))
-          await hand.press(form.getByRole('button', { name: 'Save' }))
-          await form.waitFor({ state: 'detached' })
-        } else {
-          await says('Only an admin can edit it.')
-          receiver.on(broken, (response) => response.writeHead(204).end())
-        }
-        await hand.press(page.getByRole('button', { name: 'Replay what it missed' }))
-        const dialog = page.getByRole('dialog', { name: 'Replay events' })
-        await hand.press(dialog.getByRole('button', { name: 'Replay' }))
-        await dialog.getByText(/Deliveries made: [1-9]/).waitFor()
-        const path = mayChange ? repaired : broken
-        await until('the receiver gets it', () =>
-          receiver.received(path).some(({ body }) => body.includes('permission_denied')),
+    test('stops the agent with 50 calls in flight from the drawer, and comes back to the receipt by its link', async () => {
+      await page.goto(`${stack.apiUrl}/#/activity/${refusal_id}`)
+      const { agent_id, agent_name } = own.agent
+      const drawer = page.getByRole('dialog', { name: 'Permission denied' })
+      const stop = drawer.getByRole('button', { name: 'Stop this agent' })
+      if (!mayStop) {
+        await says('Only operators and admins can stop this agent.')
+        assert.equal(await stop.count(), 0)
+        await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'odd' })
+      } else {
+        const url = `${own.base_url}/sse?ticks=100000&interval_ms=1000`
+        const calls = Array.from({ length: IN_FLIGHT }, () =>
+          openCall(stack.proxyUrl, url, own.headers),
         )
-        await page.keyboard.press('Escape')
-        await dialog.waitFor({ state: 'detached' })
-      })
+        for (const { answered } of calls) assert.equal(await answered, 200)
+        await hand.press(stop)
+        const dialog = page.getByRole('dialog', { name: `Kill ${agent_name}?` })
+        await dialog.getByText(`${IN_FLIGHT} calls in flight on 1 edge`).waitFor()
+        await hand.fill(dialog.getByLabel('Reason'), 'odd')
+        await hand.fill(dialog.getByLabel('Type “kill”'), 'kill')
+        await hand.press(dialog.getByRole('button', { name: 'Kill' }))
+        await drawer.getByText(`Calls in flight ended: ${IN_FLIGHT}`).waitFor()
+        for (const { ended } of calls) assert.equal((await ended).is_whole, false)
+        await hand.press(drawer.getByRole('link', { name: 'Permanent link' }))
+        await page.waitForURL(/#\/kills\/kil_/)
+      }
+      const [kill] = (await operator.send('GET', `/admin/kills?agent_id=${agent_id}`)).data
+      if (mayStop) assert.match(page.url(), new RegExp(kill.kill_id))
+      await goTo(page, `agents/${agent_id}`, agent_name)
+      await says('odd')
+      await goTo(page, `kills/${kill.kill_id}`, `Kill of ${agent_name}`)
+      await says('In force on 1 of 1 edge')
+    })
 
-      test('decides the threshold of an anomaly from what replay says', async () => {
-        const { agent_id } = learned.agent
-        await goTo(page, `anomalies?agent_id=${agent_id}`, 'Anomalies')
-        const slider = page.getByRole('slider', { name: /^Alert at score/ })
-        await slider.waitFor()
-        const path = `/admin/agents/${agent_id}/anomaly-replay`
-        const [{ alerts_at }] = (await operator.send('GET', path)).scopes
-        const alertsAt = (threshold: number): number =>
-          alerts_at.find((row: any) => row.threshold === threshold).alerts
-        assert.ok(alertsAt(0.6) > 0 && alertsAt(1) === 0)
-        for (const value of [0.6, 0.9]) {
-          await hand.slide(slider, value)
-          const alerts = alertsAt(value)
-          assert.equal(
-            await slider.getAttribute('aria-valuetext'),
-            `${value}: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`,
-          )
-        }
-        const set = page.getByRole('button', { name: /thresholds$/ })
-        if (!mayChange) {
-          await says('Only an admin can set thresholds.')
-          assert.equal(await set.count(), 0)
-          return
-        }
-        await hand.press(set)
-        await says('In force: An alert at score 0.9, never a kill.')
-        const { anomaly_detection } = await operator.send(
-          'GET',
-          `/admin/scopes/${learned.scope_id}`,
+    test('reactivates the agent', async () => {
+      const { agent_id, agent_name } = own.agent
+      await goTo(page, `agents/${agent_id}`, agent_name)
+      const reactivate = page.getByRole('button', { name: 'Reactivate' })
+      if (!mayChange) {
+        await says('Only an admin can reactivate it.')
+        assert.equal(await reactivate.count(), 0)
+        return
+      }
+      await hand.press(reactivate)
+      const dialog = page.getByRole('dialog')
+      await hand.fill(dialog.getByLabel('Reason'), 'it was the clock')
+      await hand.press(dialog.getByRole('button', { name: 'Reactivate' }))
+      await page.getByRole('button', { name: 'Kill', exact: true }).waitFor()
+      assert.equal((await refund(own)).status, 200)
+    })
+
+    test('adds an API from a preset, with a scope that is tried before it is saved', async () => {
+      await goTo(page, 'integrations', 'Integrations')
+      const add = page.getByRole('button', { name: 'Add an integration' })
+      if (!mayChange) {
+        await says('Only an admin can add or change integrations.')
+        assert.equal(await add.count(), 0)
+        return
+      }
+      const [preset, name] = PRESETS[by]
+      await hand.press(add)
+      const dialog = page.getByRole('dialog')
+      await hand.choose(dialog.getByLabel('Well-known API'), preset)
+      await hand.fill(dialog.getByLabel('token', { exact: true }), 'secret-typed-by-hand')
+      await hand.press(dialog.getByRole('button', { name: 'Save' }))
+      await page.getByRole('row').filter({ hasText: name }).getByText('…hand').waitFor()
+      await goTo(page, 'scopes/new', 'Add a scope')
+      await hand.fill(page.getByLabel('Agent', { exact: true }), own.agent.agent_name)
+      await hand.fill(page.getByLabel('Integration', { exact: true }), name)
+      await hand.fill(page.getByLabel('Name', { exact: true }), 'reads')
+      const tester = page.getByRole('region', { name: 'Tester' })
+      await hand.fill(tester.getByLabel('Path or URL'), '/models')
+      await tester.getByText('Allowed by rule 1 of this scope.').waitFor()
+      await hand.press(tester.getByRole('button', { name: 'Try on the last 7 days' }))
+      await tester.getByText('0 allowed ones would be refused').waitFor()
+      await hand.press(page.getByRole('button', { name: 'Save' }))
+      await page.getByRole('heading', { name: own.agent.agent_name }).waitFor()
+      await page.getByRole('link', { name: 'reads' }).waitFor()
+    })
+
+    test('repairs a failing webhook, and replays what it missed', async () => {
+      const name = `${role} ${by}`
+      const [broken, repaired] = [`/${role}/${by}/broken`, `/${role}/${by}/repaired`]
+      receiver.on(broken, (response) => response.writeHead(500).end())
+      const { webhook_id } = await operator.send('POST', '/webhooks', {
+        name,
+        url: receiver.url(broken),
+        events: ['permission_denied'],
+      })
+      assert.equal((await refund(strict)).status, 403)
+      await until('the webhook fails', async () => {
+        const { missed_since } = await operator.send('GET', `/webhooks/${webhook_id}`)
+        return missed_since !== null
+      })
+      await goTo(page, 'webhooks', 'Webhooks')
+      await hand.press(page.getByRole('link', { name }))
+      await page.getByRole('heading', { level: 1, name }).getByText('failing').waitFor()
+      if (!mayStop) {
+        await says('Only operators and admins can test it and replay events.')
+        assert.equal(await page.getByRole('button', { name: 'Replay' }).count(), 0)
+        return
+      }
+      if (mayChange) {
+        await hand.press(page.getByRole('button', { name: 'Edit' }))
+        const form = page.getByRole('dialog')
+        await hand.fill(form.getByLabel('URL'), receiver.url(repaired))
+        await hand.press(form.getByRole('button', { name: 'Save' }))
+        await form.waitFor({ state: 'detached' })
+      } else {
+        await says('Only an admin can edit it.')
+        receiver.on(broken, (response) => response.writeHead(204).end())
+      }
+      await hand.press(page.getByRole('button', { name: 'Replay what it missed' }))
+      const dialog = page.getByRole('dialog', { name: 'Replay events' })
+      await hand.press(dialog.getByRole('button', { name: 'Replay' }))
+      await dialog.getByText(/Deliveries made: [1-9]/).waitFor()
+      const path = mayChange ? repaired : broken
+      await until('the receiver gets it', () =>
+        receiver.received(path).some(({ body }) => body.includes('permission_denied')),
+      )
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    })
+
+    test('decides the threshold of an anomaly from what replay says', async () => {
+      const { agent_id } = learned.agent
+      await goTo(page, `anomalies?agent_id=${agent_id}`, 'Anomalies')
+      const slider = page.getByRole('slider', { name: /^Alert at score/ })
+      await slider.waitFor()
+      const path = `/admin/agents/${agent_id}/anomaly-replay`
+      const [{ alerts_at }] = (await operator.send('GET', path)).scopes
+      const alertsAt = (threshold: number): number =>
+        alerts_at.find((row: any) => row.threshold === threshold).alerts
+      assert.ok(alertsAt(0.6) > 0 && alertsAt(1) === 0)
+      for (const value of [0.6, 0.9]) {
+        await hand.slide(slider, value)
+        const alerts = alertsAt(value)
+        assert.equal(
+          await slider.getAttribute('aria-valuetext'),
+          `${value}: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`,
         )
-        assert.deepEqual(anomaly_detection, {
-          enabled: true,
-          alert_threshold: 0.9,
-          auto_kill_threshold: 1,
-        })
-        const off = { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 }
-        await operator.send('PUT', `/admin/scopes/${learned.scope_id}`, {
-          anomaly_detection: off,
-        })
+      }
+      const set = page.getByRole('button', { name: /thresholds$/ })
+      if (!mayChange) {
+        await says('Only an admin can set thresholds.')
+        assert.equal(await set.count(), 0)
+        return
+      }
+      await hand.press(set)
+      await says('In force: An alert at score 0.9, never a kill.')
+      const { anomaly_detection } = await operator.send('GET', `/admin/scopes/${learned.scope_id}`)
+      assert.deepEqual(anomaly_detection, {
+        enabled: true,
+        alert_threshold: 0.9,
+        auto_kill_threshold: 1,
+      })
+      const off = { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 }
+      await operator.send('PUT', `/admin/scopes/${learned.scope_id}`, {
+        anomaly_detection: off,
       })
     })
+  })

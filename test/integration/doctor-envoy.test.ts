@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse, stringify } from 'yaml'
+import { runDoctor } from '../../cli/commands/doctor.ts'
 import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
 import { within } from '../../cli/doctor/envoy/message.ts'
 import type { CheckResult } from '../../cli/doctor/check-result.ts'
@@ -13,6 +14,7 @@ import type { Environment } from '../../core/settings/settings.ts'
 import type { BootFacts } from '../../envoy/render-bootstrap.ts'
 import { companyEnvoy, managerOf } from '../kit/company-envoy.ts'
 import { freePort } from '../kit/free-port.ts'
+import { runCommand } from '../kit/run-command.ts'
 import { type KitEnvoy, startEnvoy } from '../kit/start-envoy.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
@@ -778,20 +780,14 @@ after(() => envoy.stop())
 
 const run = promisify(execFile)
 
-/** What the command says, which exits with 1 if a check fails. */
+/** What the command says, which answers 1 if a check fails. */
 async function diagnose(
   { admin_address }: KitEnvoy,
   env: Environment = {},
 ): Promise<CheckResult[]> {
-  const args = ['doctor', '--envoy-admin', admin_address, '--output', 'json']
-  const done = run(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args], {
-    env: { ...process.env, ...env },
-  })
-  const { stdout, code } = await done.then(
-    (printed) => ({ ...printed, code: 0 }),
-    (error: { readonly stdout: string; readonly code: number }) => error,
-  )
-  const { ok, checks } = JSON.parse(stdout)
+  const options = { envoyAdmin: admin_address, output: 'json' } as const
+  const { code, text } = await runCommand((out) => runDoctor(options, env, out))
+  const { ok, checks } = JSON.parse(text)
   assert.equal(code, ok === true ? 0 : 1)
   return checks
 }
@@ -814,7 +810,11 @@ test('so is the forward proxy that it renders, with hosts that are passed throug
   try {
     const says =
       'the configuration of agents, forward, forward_inside is complete; agw doctor without --envoy-admin checks that calls reach ext-proc'
-    assert.deepEqual(await diagnose(whole), [{ check: 'envoy', state: 'ok', says }])
+    const all = [{ check: 'envoy', state: 'ok', says }]
+    assert.deepEqual(await diagnose(whole), all)
+    const args = ['doctor', '--envoy-admin', whole.admin_address, '--output', 'json']
+    const { stdout } = await run(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args])
+    assert.deepEqual(JSON.parse(stdout), { ok: true, checks: all })
   } finally {
     await whole.stop()
   }

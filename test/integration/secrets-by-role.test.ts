@@ -218,9 +218,11 @@ test('threat 31: no route shows a stored secret to any role, in whatever is read
   const reads = (await readRoutes()).filter(({ method }) => method === 'GET')
   assert.ok(reads.length > 30, `${reads.length} routes`)
   let answers = 0
+  const queries = ['', '?limit=100', `?q=walk`, `?q=${stored[0]}`, `?format=csv`]
+  // Who may read least and who may read most ask in every way.
   for (const [reader, token] of Object.entries(READERS))
     for (const { method, path } of reads)
-      for (const query of ['', '?limit=100', `?q=walk`, `?q=${stored[0]}`, `?format=csv`]) {
+      for (const query of ['viewer', 'admin'].includes(reader) ? queries : ['']) {
         const { status, text } = await ask({ method, path: at(path, ids) + query }, token)
         // A search says in its answer nothing of what was searched for.
         const secrets =
@@ -295,12 +297,15 @@ test('threat 31: no answer repeats a secret that a request held', async () => {
   assert.ok(writes.length > 25, `${writes.length} routes`)
   let answers = 0
   for (const [reader, token] of Object.entries(READERS))
-    for (const { method, path } of writes) {
+    for (const [route, { method, path }] of writes.entries()) {
       // To create nothing that another test counts, and to delete nothing.
       const of = method === 'PUT' || method === 'PATCH' ? ids : {}
       const etag = secret('etag', sent)
       for (const [i, body] of hostileBodies(secret('sent', sent)).entries()) {
-        if (reader !== 'admin' && i % 5 !== 0) continue
+        // Where nothing secret is taken, a part of them, and another one on each route.
+        const every =
+          reader !== 'admin' ? 10 : /^\/(admin\/integrations|webhooks)/.test(path) ? 1 : 4
+        if ((i + route) % every !== 0) continue
         const { status, text } = await ask({ method, path: at(path, of) }, token, body, {
           'if-match': `"${etag}"`,
           ...(i % 3 === 0 ? { 'idempotency-key': `walk-${run}-${answers}` } : {}),
@@ -313,7 +318,7 @@ test('threat 31: no answer repeats a secret that a request held', async () => {
         answers++
       }
     }
-  assert.ok(answers > 1_000, `${answers} answers`)
+  assert.ok(answers > 500, `${answers} answers`)
 })
 
 test('threat 31: no answer to an unknown token, path, method or header repeats it', async () => {

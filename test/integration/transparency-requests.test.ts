@@ -7,6 +7,7 @@ import { NO_OVERRIDES } from '../../core/request/overrides.ts'
 import { call } from '../kit/call.ts'
 import type { HttpCall } from '../kit/call.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { bigBody } from '../kit/test-upstream/big-body.ts'
 import type { ReceivedRequest } from '../kit/test-upstream/received-request.ts'
@@ -200,12 +201,16 @@ test('what the upstream receives is what a direct call would have sent, apart fr
       assert.equal(received?.http_version, over === 'https2' ? '2.0' : '1.1')
       assert.equal(through().length, 1)
     }),
-    { numRuns: 300, includeErrorInReport: true },
+    { numRuns: repetitions(300), includeErrorInReport: true },
   )
 })
 
+/** Held, it is read in full by the processor, which takes a second or more: once for each version of HTTP. */
+const HELD_OVER = { '1.1': 'https', '2': 'https2' } as const
+
 for (const http_version of ['1.1', '2'] as const) {
   for (const { over, is_held, access } of ways) {
+    if (is_held && over !== HELD_OVER[http_version]) continue
     test(`a body of exactly the limit passes whole: HTTP/${http_version} to ${over}, ${is_held ? 'held' : 'streamed'}`, async () => {
       const body = Buffer.concat([...bigBody(BODY_LIMIT_BYTES)])
       const sent = stack.api.mark()

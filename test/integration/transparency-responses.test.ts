@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { HttpAnswer } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { bigBody } from '../kit/test-upstream/big-body.ts'
 import { scripted } from '../kit/test-upstream/plain-routes.ts'
@@ -196,7 +197,7 @@ test('what the caller receives is what the upstream sent, apart from the documen
       assert.deepEqual(comparable(answer), comparable(direct, true))
       assert.match(answer.header('x-agw-request-id') ?? '', /^[\w-]{8,}$/)
     }),
-    { numRuns: 120, includeErrorInReport: true },
+    { numRuns: repetitions(120), includeErrorInReport: true },
   )
 })
 

@@ -34,6 +34,9 @@ const STARTS_PRODUCT = /\bstart(All|Stack|Parts|Fleet|Cluster|Admin)\(/g
 const STARTS = /\b(start(?!s)\w*|adminInProcess|guideSteps|spawn\w*)\(/g
 /** What a start of the product costs, in others. */
 const PRODUCT = 3
+/** What a page costs: a test of pages goes to many. */
+const OPENS_PAGES = /\bopenBrowser\(/g
+const PAGES = 50
 
 /** A call of a function of the kit whose name begins so: files that share what it starts run in one process. */
 const SHARES = /\b(shared[A-Z]\w*)\(\)/
@@ -91,7 +94,7 @@ function jobOf(name: string, files: readonly string[], limit_ms: number): Job {
 /**
  * The integration tests that share what they run against in one process for each such thing, or in a few, each of the
  * others in its own. Told by their sources, so that no list has to be kept. Those that take longest come first, so that
- * no core is idle at the end: the groups, then the files that start most.
+ * no core is idle at the end: the groups, then the files that open pages, then those that start most.
  */
 export function planIntegrationJobs(words: readonly string[]): Job[] {
   const groups = new Map<string, string[]>()
@@ -101,7 +104,8 @@ export function planIntegrationJobs(words: readonly string[]): Job[] {
     const shared = SHARES.exec(source)?.[1]
     const name = basename(file, '.test.js')
     const countOf = (what: RegExp): number => source.match(what)?.length ?? 0
-    const starts = PRODUCT * countOf(STARTS_PRODUCT) + countOf(STARTS)
+    const starts =
+      PAGES * countOf(OPENS_PAGES) + PRODUCT * countOf(STARTS_PRODUCT) + countOf(STARTS)
     if (shared === undefined) alone.push({ job: jobOf(name, [file], ALONE_LIMIT_MS), starts })
     else groups.set(shared, [...(groups.get(shared) ?? []), file])
   }
