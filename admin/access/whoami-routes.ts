@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import type { Settings } from '../../core/settings/settings.ts'
+import { urlOf } from '../../core/system/url-of.ts'
 import { version } from '../../core/system/version.ts'
 import { Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
@@ -10,7 +12,14 @@ export const Whoami = Strict({
   email: Type.String(),
   role: Type.Enum(['viewer', 'operator', 'admin']),
   gateway_version: Type.String({ description: 'Version of the admin service that responds' }),
+  proxy_url: Type.String({
+    description:
+      'Where agents call the gateway: AGW_PROXY_URL, else the address at which its proxy listens',
+  }),
 })
+
+const proxyUrlOf = ({ proxyUrl, tlsCertFile, proxyHost, proxyPort }: Settings): string =>
+  proxyUrl ?? urlOf(tlsCertFile === null ? 'http' : 'https', proxyHost, proxyPort)
 
 export const whoamiRoutes: readonly Route[] = [
   defineRoute({
@@ -20,7 +29,14 @@ export const whoamiRoutes: readonly Route[] = [
     tag: 'tokens',
     summary: 'Read the owner and role of the token that makes this request',
     answers: { 200: Whoami },
-    handle: async ({ actor: { token_id, organization_id, email, role } }) =>
-      answer(200, { token_id, organization_id, email, role, gateway_version: version }),
+    handle: async ({ actor: { token_id, organization_id, email, role }, context: { settings } }) =>
+      answer(200, {
+        token_id,
+        organization_id,
+        email,
+        role,
+        gateway_version: version,
+        proxy_url: proxyUrlOf(settings),
+      }),
   }),
 ]

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { entrySummary } from '../../core/activity/entry-summary.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
 import { createParser } from 'eventsource-parser'
 import { type AdminOptions, adminAccess } from '../deployment/admin-access.ts'
 import { callAdmin, messageOf } from '../deployment/call-admin.ts'
@@ -130,7 +131,7 @@ async function filterOf(options: ActivityOptions): Promise<Record<string, string
     agent_id: agent === undefined ? agent : await idOf(options, 'agents', agent),
     integration_id:
       integration === undefined ? integration : await idOf(options, 'integrations', integration),
-    decision: options.decision,
+    [Object.hasOwn(REASONS, options.decision ?? '') ? 'reason' : 'decision']: options.decision,
     via: options.via,
     request_id: options.requestId,
     q: options.query,

@@ -13,7 +13,7 @@ import {
   type ReplayedScope,
 } from '../../core/anomaly/replay.ts'
 import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
-import { type AdminOptions, adminAccess, TOKEN_REQUIRED } from '../deployment/admin-access.ts'
+import { type AdminOptions, givenAccess, TOKEN_REQUIRED } from '../deployment/admin-access.ts'
 import { messageOf } from '../deployment/call-admin.ts'
 import { counted } from '../terminal/counted.ts'
 import { terminalJson, terminalLines } from '../terminal/terminal-text.ts'
@@ -92,7 +92,7 @@ async function readInto(
 async function open(options: AnomalyReplayOptions, stdin: Readable): Promise<Readable> {
   if (options.file === '-') return stdin
   if (options.file !== undefined) return await openFile(options.file)
-  const { url, token } = adminAccess(options)
+  const { url, token } = givenAccess(options, process.env)
   // With a token the admin API is used: the parent process may leave standard input open for ever.
   if (token === null && options.url === undefined && isPiped(stdin)) return stdin
   if (token === null) throw new Error(`${TOKEN_REQUIRED} Or use --file.`)

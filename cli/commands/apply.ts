@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream'
-import { proposedFormat } from '../../core/catalogue/error-formats.ts'
 import type { Environment } from '../../core/settings/settings.ts'
 import type { AdminAnswer } from '../deployment/call-admin.ts'
 import { carryOutChanges, type CreateAgents, NotMade } from '../config/carry-out-changes.ts'
 import { createWithKeysShown } from '../config/create-with-keys-shown.ts'
 import { changeLines, changeObject } from '../config/describe-change.ts'
+import { formatHint } from '../config/format-hint.ts'
 import { KeyBook, type AgentWithKey } from '../config/key-book.ts'
 import { problemLine, loadPlan, type PlanFileOptions } from '../config/load-plan.ts'
 import type { ConfigChange } from '../config/plan-changes.ts'
@@ -72,7 +72,8 @@ export async function runApply(
       if (output === 'json') continue
       for (const warning of warnings)
         stderr.write(terminalLines(`Warning: ${change.title}: ${warning}\n`))
-      const hint = formatHint(change)
+      const isNewApi = change.action === 'create' && change.entry.kind === 'integrations'
+      const hint = isNewApi ? formatHint(change.entry.wanted) : null
       if (hint !== null) stderr.write(terminalLines(`Hint: ${change.title}: ${hint}\n`))
     }
   } catch (error) {
@@ -104,14 +105,4 @@ function issuesOf(
 ): readonly { readonly path: string; readonly message: string }[] {
   const { details } = (answer?.body ?? {}) as { readonly details?: { readonly issues?: unknown } }
   return Array.isArray(details?.issues) ? details.issues : []
-}
-
-/** The format of refusals is never set silently: it changes what agents receive. */
-function formatHint(change: ConfigChange): string | null {
-  if (change.action !== 'create' || change.entry.kind !== 'integrations') return null
-  const { base_url, error_format } = change.entry.wanted
-  const proposed = error_format === undefined ? proposedFormat(String(base_url)) : null
-  return proposed === null
-    ? null
-    : `with "error_format": "${proposed}" the SDKs of this API show why a call was refused; only the body of refusals changes. "gateway" keeps the present one.`
 }

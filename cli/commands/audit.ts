@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream'
 import { type ArchiveReport, verifyArchive } from '../../core/activity/verify-archive.ts'
 import { readArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { type Environment, readSettings } from '../../core/settings/settings.ts'
-import { type AdminOptions, adminAccess } from '../deployment/admin-access.ts'
+import { type AdminOptions, givenAccess } from '../deployment/admin-access.ts'
 import { callAdmin } from '../deployment/call-admin.ts'
 import { counted } from '../terminal/counted.ts'
 import { findOwnKey } from '../deployment/own-key.ts'
@@ -79,7 +79,7 @@ async function askHead(
   archive_id: string,
   stderr: Writable,
 ): Promise<Head | null> {
-  if (adminAccess(options).token === null) {
+  if (givenAccess(options, process.env).token === null) {
     stderr.write(
       'Without a token, the end of the archive is only checked against its sealed head.\n',
     )

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import {
@@ -9,7 +8,7 @@ import {
 } from '../../core/settings/settings.ts'
 import type { StoreAccess } from '../../core/redis/store-access.ts'
 import { urlOf } from '../../core/system/url-of.ts'
-import { type AdminOptions, adminAccess } from '../deployment/admin-access.ts'
+import { type AdminOptions, givenAccess, ownToken } from '../deployment/admin-access.ts'
 import { counted } from '../terminal/counted.ts'
 import { ask } from '../doctor/ask.ts'
 import { checkArchive } from '../doctor/check-archive.ts'
@@ -50,7 +49,7 @@ export async function runDoctor(
     return report([...found, ...kept], options, stdout)
   }
   const isElsewhere = (options.url ?? env['AGW_URL'] ?? '') !== ''
-  const { url, token } = adminAccess(options, env)
+  const { url, token } = givenAccess(options, env)
   const findings = [
     checkNode(),
     ...(isElsewhere ? await checkGateway(url, token) : await checkHere(token, env)),
@@ -147,7 +146,7 @@ async function checkRunning(
     ...store,
     ...(access === null || !isReachable ? [] : await checkKeys(access, settings)),
     ...(isRunning
-      ? await checkGateway(url, token ?? settings.adminToken ?? keptToken(dataDir.path))
+      ? await checkGateway(url, token ?? settings.adminToken ?? ownToken(dataDir.path))
       : [
           warning(
             'gateway',
@@ -156,11 +155,6 @@ async function checkRunning(
           ),
         ]),
   ]
-}
-
-function keptToken(dataDir: string): string | null {
-  const file = join(dataDir, 'admin-token')
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
 }
 
 function asTable(findings: readonly CheckResult[]): string {

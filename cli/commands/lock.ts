@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { EdgeReceipt } from '../../core/kill/kill-receipt.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
 import { callAdmin, messageOf } from '../deployment/call-admin.ts'
+import { givenSelector } from '../create/given-labels.ts'
 import { counted } from '../terminal/counted.ts'
 import { describeEdges } from '../terminal/describe-edges.ts'
 import { findResource } from '../resources/find-resource.ts'
@@ -117,19 +118,12 @@ async function targetOf(
   const member = LOCKABLE[kind]
   if (kind === 'everything') return { everything: true }
   if (name === undefined) throw new Error(`agw lock ${kind} needs a name or an id.`)
-  if (kind === 'agents') return { [member]: { match_labels: labelsOf(name) } }
+  if (kind === 'agents') return { [member]: givenSelector(name) }
   if (kind === 'agent' || kind === 'scope' || kind === 'integration') {
     const found = await findResource(options, `${kind}s`, name)
     return { [member]: found[member] }
   }
   return { [member]: name }
-}
-
-/** `team=billing,env=prod` */
-function labelsOf(text: string): Record<string, string> {
-  const pairs = text.split(',').map((pair) => /^([^=]+)=(.*)$/.exec(pair.trim()))
-  if (pairs.includes(null)) throw new Error('Agents are selected by labels: team=billing,env=prod')
-  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']))
 }
 
 function describe(lock: LockAnswer): string {

@@ -1,12 +1,10 @@
-import { createInterface } from 'node:readline/promises'
-import { type Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings/settings.ts'
-import { adminAccess, type AdminOptions } from '../deployment/admin-access.ts'
+import { type AdminOptions, givenAccess } from '../deployment/admin-access.ts'
 import { removeLogin, writeLogin } from '../deployment/login-file.ts'
 import { callAdmin, messageOf } from '../deployment/call-admin.ts'
+import { askSecrets, type Input } from '../terminal/ask.ts'
 import { terminalText } from '../terminal/terminal-text.ts'
-
-type Input = Readable & { readonly isTTY?: boolean }
 
 /**
  * `agw login`: checks a token, from `--token`, `AGW_TOKEN` or standard input, and keeps it for its address.
@@ -21,8 +19,10 @@ export async function runLogin(
   stderr: Writable,
 ): Promise<number> {
   // Only the address; a token that was kept before is not used.
-  const { url } = adminAccess({ ...options, token: '' }, env)
-  const token = options.token ?? (env['AGW_TOKEN'] || (await askToken(url, stdin, stderr)))
+  const { url } = givenAccess({ ...options, token: '' }, env)
+  const ask = async (): Promise<string> =>
+    (await askSecrets([`Admin token for ${url}`], { stdin, stderr }))[0] ?? ''
+  const token = options.token ?? (env['AGW_TOKEN'] || (await ask()))
   if (token === '') throw new Error('No token was given.')
   const answer = await callAdmin({ url, token }, 'GET', '/admin/whoami')
   if (answer.status !== 200) {
@@ -41,22 +41,4 @@ export async function runLogin(
 export function runLogout(env: Environment, stdout: Writable): number {
   stdout.write(removeLogin(env) ? 'Logged out.\n' : 'There was no login.\n')
   return 0
-}
-
-/** From a terminal without showing it, else the first line. */
-async function askToken(url: string, stdin: Input, stderr: Writable): Promise<string> {
-  const isTerminal = stdin.isTTY === true
-  if (isTerminal) stderr.write(`Admin token for ${terminalText(url)}: `)
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({
-    input: stdin,
-    ...(isTerminal ? { output: silent, terminal: true } : {}),
-  })
-  try {
-    for await (const line of lines) return line.trim()
-    return ''
-  } finally {
-    lines.close()
-    if (isTerminal) stderr.write('\n')
-  }
 }

@@ -1,7 +1,9 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { DECISIONS } from '../../core/activity/activity-entry.ts'
+import { ECHO_BASE_URL } from '../launcher/echo-base-url.ts'
 import { VIAS } from '../../core/activity/vias.ts'
 import { EVENT_NAMES } from '../../core/catalogue/events.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
 import { survivesItsReader } from '../../core/system/line-output.ts'
 import { version } from '../../core/system/version.ts'
 import { ENVOY_VERSIONS } from '../../envoy/envoy-versions.ts'
@@ -10,6 +12,7 @@ import { asksAdmin, asksAdminAs, callsAdmin, webAddress } from '../deployment/ad
 import { SHELLS, type Shell } from '../completion/completion-script.ts'
 import { counted } from '../terminal/counted.ts'
 import { LOG_FORMATS, type LogFormat } from '../launcher/process-log.ts'
+import { addCreateCommands, CREATE_OPTIONS } from '../create/create-commands.ts'
 import { addResourceCommands } from '../resources/resource-commands.ts'
 import { readDuration } from '../terminal/read-duration.ts'
 import { terminalLines } from '../terminal/terminal-text.ts'
@@ -45,7 +48,10 @@ export function makeProgram(): Command {
   addLock(program)
   addActivity(program)
   addExplain(program)
+  addAllow(program)
+  addQuickstart(program)
   addResourceCommands(program)
+  addCreateCommands(program)
   addApply(program)
   addDiff(program)
   addDump(program)
@@ -372,7 +378,10 @@ function addActivity(program: Command): void {
     .option('--agent <agent>', 'only entries of this agent (id or name)')
     .option('--integration <integration>', 'only entries of this integration (id or name)')
     .addOption(
-      new Option('--decision <decision>', 'only entries with this decision').choices(DECISIONS),
+      new Option(
+        '--decision <decision>',
+        'only entries with this decision, or with this reason',
+      ).choices([...DECISIONS, ...Object.keys(REASONS)]),
     )
     .addOption(
       new Option('--via <way>', 'only calls through the forward proxy, or by base URL').choices(
@@ -418,6 +427,41 @@ function addExplain(program: Command): void {
         process.exitCode = await runExplain(agent, method, url, options, stdout, stderr)
       },
     )
+}
+
+function addAllow(program: Command): void {
+  asksAdmin(program.command('allow'))
+    .description('let an agent make a call, by the narrowest rule, after showing what changes')
+    .argument('<agent>', 'agent id or name')
+    .argument('<method>', 'HTTP method')
+    .argument('<url>', 'target URL')
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only show what would change')
+    .action(
+      async (
+        agent: string,
+        method: string,
+        url: string,
+        options: import('./allow.ts').AllowOptions,
+      ) => {
+        const { runAllow } = await import('./allow.ts')
+        process.exitCode = await runAllow(agent, method, url, options, process)
+      },
+    )
+}
+
+function addQuickstart(program: Command): void {
+  asksAdmin(program.command('quickstart'))
+    .description('create an agent that may read from an API, and print its key and calls to try')
+    .argument('[base_url]', 'base URL of the API', ECHO_BASE_URL)
+    .addOption(CREATE_OPTIONS.auth())
+    .addOption(CREATE_OPTIONS.authMember())
+    .option('--agent <name>', 'name of the new agent', 'demo')
+    .option('--wait', 'wait for its first allowed call, and say why others are refused')
+    .action(async (base_url: string, options: import('./quickstart.ts').QuickstartOptions) => {
+      const { runQuickstart } = await import('./quickstart.ts')
+      process.exitCode = await runQuickstart(base_url, options, process.env, process)
+    })
 }
 
 /** Options shared by `apply` and `diff`. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { SKILL_TEXT } from '../../admin/self/skill-text.ts'
+import { type Input, isConfirmed } from '../terminal/ask.ts'
 
 export interface SkillOptions {
   /** The folder of skills. */
@@ -22,7 +22,7 @@ const MARK = /\n<!-- written by agw skill install, sha256 ([0-9a-f]{64}) -->\n$/
  */
 export async function runSkillInstall(
   { dir, yes }: SkillOptions,
-  stdin: Readable & { readonly isTTY?: boolean },
+  stdin: Input,
   stdout: Writable,
   stderr: Writable,
 ): Promise<number> {
@@ -40,7 +40,7 @@ export async function runSkillInstall(
     return 1
   }
   stdout.write(`${text}\nThis will be written to ${path}\n`)
-  if (!yes && !(await isConfirmed(stdin, stdout))) {
+  if (!yes && !(await isConfirmed('Write it?', { stdin, stdout }))) {
     stderr.write('Nothing was written. Confirm with y, or use --yes.\n')
     return 1
   }
@@ -55,17 +55,4 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 function isOwn(text: string): boolean {
   const mark = MARK.exec(text)
   return mark !== null && hashOf(text.slice(0, mark.index)) === mark[1]
-}
-
-async function isConfirmed(
-  stdin: Readable & { readonly isTTY?: boolean },
-  stdout: Writable,
-): Promise<boolean> {
-  if (stdin.isTTY !== true) return false
-  const lines = createInterface({ input: stdin, output: stdout })
-  try {
-    return /^y(?:es)?$/i.test((await lines.question('Write it? [y/N] ')).trim())
-  } finally {
-    lines.close()
-  }
 }

@@ -15,7 +15,7 @@ export function fillReferences(value: unknown, env: Environment): Filled {
   const refuse = (message: string): Filled => ({ ok: false, message })
   if (typeof value !== 'string' || (value !== '' && value.search(REFERENCE) < 0))
     return refuse(
-      'is a secret and must not be in the file: write ${NAME}, and set NAME in the environment',
+      'is a secret and must not be written here: write ${NAME}, and set NAME in the environment',
     )
   const names = [...value.matchAll(REFERENCE)].map(([, name = '']) => name)
   const wrong = names.filter((name) => !NAME.test(name))

@@ -1,3 +1,5 @@
+import { ownName } from '../terminal/own-name.ts'
+import { ECHO_BASE_URL } from './echo-base-url.ts'
 import type { OwnToken } from './find-own-token.ts'
 
 /** The message of a successful start. */
@@ -24,9 +26,9 @@ The gateway is ready.
   agents call    ${parts.proxyUrl}/https://…
 ${forward}  operators use  ${parts.apiUrl}  (the console and the admin API)
 ${token}
-Try it with the bundled echo API (paste these commands into another terminal):
+Try it with the bundled echo API, in another terminal:
 
-${curls(parts)}
+${quickstart(parts)}
 Ctrl-C stops everything.
 `
 }
@@ -50,23 +52,17 @@ function tokenLines({ token, tokenFile }: Welcome): string {
   }
 }
 
-/** An agent that may GET below one base URL: one call allowed, one refused, and one refused after a kill. */
-function curls({ proxyUrl, apiUrl, echoOrigin, tokenInShell }: Welcome): string {
-  const insecure = proxyUrl.startsWith('https:') ? ' -k' : ''
-  return `  TOKEN=${tokenInShell}; API=${apiUrl}/admin; BASE=${echoOrigin}/$(date +%s)/v1
-  post() { curl -sw '\\n' "$API/$1" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "$2"; }
-  pick() { node -pe "JSON.parse(require('fs').readFileSync(0)).$1"; }
-  CREATED=$(post agents '{"agent_name": "demo"}')
-  AGENT=$(echo "$CREATED" | pick agent_id); KEY=$(echo "$CREATED" | pick api_key)
-  INTEGRATION=$(post integrations '{"name": "echo", "base_url": "'$BASE'", "auth": {"type": "bearer", "token": "stored-secret-1234"}}' | pick integration_id)
-  post scopes '{"name": "read", "agent_id": "'$AGENT'", "integration_id": "'$INTEGRATION'", "rules": [{"methods": ["GET"], "paths": ["/**"]}]}'
-
-  # Allowed: the echo shows the stored credential, not the agent's key.
-  curl${insecure} -iw '\\n' ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
-  # Refused: no scope allows this method.
-  curl${insecure} -iw '\\n' -X DELETE ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
-  # Killed: from now on every call of this agent is refused, everywhere.
-  post agents/$AGENT/kill '{"reason": "trying it"}'
-  curl${insecure} -iw '\\n' ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
-`
+/** What differs from the defaults of the command. */
+function quickstart({ apiUrl, echoOrigin, tokenInShell, tokenFile }: Welcome): string {
+  const isKept = tokenInShell.startsWith("$(cat '") && tokenFile === USUAL_TOKEN_FILE
+  const settings = [
+    ...(apiUrl === 'http://127.0.0.1:8081' ? [] : [`AGW_URL=${apiUrl}`]),
+    ...(isKept || tokenInShell === '$AGW_TOKEN' ? [] : [`AGW_TOKEN="${tokenInShell}"`]),
+  ]
+  const base_url = `${echoOrigin}/v1`
+  const command = `${ownName(process.env)} quickstart${base_url === ECHO_BASE_URL ? '' : ` ${base_url}`}`
+  return `  ${settings.length === 0 ? '' : `export ${settings.join(' ')}; `}${command}\n`
 }
+
+/** Commands find it there by themselves. */
+const USUAL_TOKEN_FILE = '.agw/admin-token'

@@ -6,10 +6,14 @@ import { after, before, describe, test } from 'node:test'
 import { PassThrough, Readable } from 'node:stream'
 import { loginFile } from '../../cli/deployment/login-file.ts'
 import { adminAccess } from '../../cli/deployment/admin-access.ts'
+import { type AllowOptions, runAllow } from '../../cli/commands/allow.ts'
 import { runActivity } from '../../cli/commands/activity.ts'
 import { readCurrentConfig } from '../../cli/config/read-current-config.ts'
 import { runExplain } from '../../cli/commands/explain.ts'
 import { runLogin, runLogout } from '../../cli/commands/login.ts'
+import { type QuickstartOptions, runQuickstart } from '../../cli/commands/quickstart.ts'
+import { createResource } from '../../cli/create/create-resource.ts'
+import type { CreateOptions } from '../../cli/create/creations.ts'
 import { type ListOptions, listResources } from '../../cli/resources/list-resources.ts'
 import { RESOURCE_KINDS, RESOURCE_NAMES } from '../../cli/resources/resource-kinds.ts'
 import { showResource } from '../../cli/resources/show-resource.ts'
@@ -21,6 +25,7 @@ import { recordEntries } from '../../core/change/record-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
 
 const HOSTILE = 'red \u001b[31m \u202e'
 const { admin, redis, stop } = await adminOnStore()
@@ -313,7 +318,217 @@ describe('agw login', () => {
     chmodSync(loginFile(env), 0o640)
     assert.throws(() => adminAccess({}, env), /accessible to other users. Run chmod 600/)
     assert.equal(runLogout(env, new PassThrough()), 0)
-    assert.deepEqual(adminAccess({}, env), { url: 'http://127.0.0.1:8081', token: null })
+    const none = { ...env, AGW_DATA_DIR: home }
+    assert.deepEqual(adminAccess({}, none), { url: 'http://127.0.0.1:8081', token: null })
+  })
+
+  test('without a login, the token of the data directory is used, for this machine alone', () => {
+    const here = { XDG_CONFIG_HOME: home, AGW_DATA_DIR: tempFolder('data') }
+    writeFileSync(join(here.AGW_DATA_DIR, 'admin-token'), 'agw_admin_here\n')
+    assert.equal(adminAccess({}, here).token, 'agw_admin_here')
+    assert.equal(adminAccess({ url: 'http://localhost:9000' }, here).token, 'agw_admin_here')
+    assert.equal(adminAccess({ token: 'mine' }, here).token, 'mine')
+    for (const other of ['https://127.0.0.1.example.com', 'http://10.0.0.1:8081', 'http://[::2]'])
+      assert.equal(adminAccess({ url: other }, here).token, null)
+  })
+})
+
+describe('create', () => {
+  const terminal = (typed = '') => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+    return { stdin: Readable.from([typed]), stdout, stderr }
+  }
+  const env = { CREATE_TOKEN: 'created-secret-9876' }
+  const create = async (
+    name: (typeof RESOURCE_NAMES)[number],
+    words: readonly string[],
+    more: Partial<CreateOptions> = {},
+    typed = '',
+  ) => {
+    const io = terminal(typed)
+    const code = await createResource(name, words, { ...access, ...more }, env, io)
+    return { code, out: String(io.stdout.read() ?? ''), err: String(io.stderr.read() ?? '') }
+  }
+
+  test('an agent: its key is shown once, with what to do next; a dry run creates nothing', async () => {
+    const tried = await create('agents', ['made bot'], { dryRun: true })
+    assert.match(tried.out, /^Agent made bot would be created\. Nothing was\.\n$/)
+    await assert.rejects(show('agents', 'made bot'), /No agent has/)
+    const { code, out } = await create('agents', ['made bot'], { label: 'team=billing,env=prod' })
+    assert.equal(code, 0)
+    assert.match(out, /^Agent made bot created: agt_\w+\nKey \(shown only once\): agw_live_\w+\n/)
+    assert.match(out, /agw allow 'made bot' GET https:/)
+    const { labels } = JSON.parse((await show('agents', 'made bot', 'json')).out)
+    assert.deepEqual(labels, { team: 'billing', env: 'prod' })
+  })
+
+  test('an integration: secrets come from the environment or are asked for, never from the command line', async () => {
+    const base_url = 'https://api.openai.com/v1'
+    const auth = { auth: 'bearer', authMember: { token: 'literal' } }
+    await assert.rejects(create('integrations', ['a', base_url], auth), /must not be written here/)
+    await assert.rejects(
+      create('integrations', ['a', base_url], { auth: 'bearer', authMember: { value: 'x' } }),
+      /--auth-member value: bearer has token/,
+    )
+    const made = await create('integrations', ['created api', base_url], {
+      ...auth,
+      authMember: { token: '${CREATE_TOKEN}' },
+    })
+    assert.equal(made.code, 0, made.err)
+    assert.match(made.err, /^Hint: with "error_format": "openai"/)
+    assert.doesNotMatch(made.out + made.err, /created-secret/)
+    const { auth: shown } = JSON.parse((await show('integrations', 'created api', 'json')).out)
+    assert.equal(shown.token_last4, '9876')
+    const asked = await create(
+      'integrations',
+      ['asked api', 'https://asked.example.com'],
+      { auth: 'header', authMember: { name: 'x-api-key' } },
+      'typed-secret-5432\n',
+    )
+    assert.equal(asked.code, 0, asked.err)
+    const { auth: typed } = JSON.parse((await show('integrations', 'asked api', 'json')).out)
+    assert.deepEqual([typed.name, typed.value_last4], ['x-api-key', '5432'])
+    const refused = await create('integrations', ['none', 'ftp://x'], { auth: 'none' })
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /base_url must begin with http/)
+  })
+
+  test('a scope names agent and integration, and takes the rest as JSON', async () => {
+    const json = join(tempFolder('create'), 'scope.json')
+    writeFileSync(json, JSON.stringify({ priority: 7, rules: [] }))
+    const { code, err } = await create('scopes', ['created scope'], {
+      agent: 'made bot',
+      integration: 'shop',
+      allow: [{ methods: ['GET'], paths: ['/a', '/b/**'] }],
+      rate: 5,
+      json,
+    })
+    assert.equal(code, 0, err)
+    const scope = JSON.parse((await show('scopes', 'created scope', 'json')).out)
+    assert.deepEqual(
+      [scope.priority, scope.rules, scope.rate_limiting.requests_per_minute],
+      [7, [{ methods: ['GET'], paths: ['/a', '/b/**'] }], 5],
+    )
+    const selects = await create('scopes', ['selecting'], {
+      agentSelector: 'team=billing',
+      integration: 'shop',
+      allow: [{ methods: ['GET'], paths: ['/c'] }],
+    })
+    assert.match(selects.out, /\nIt selects 1 agent\.\n/)
+    writeFileSync(json, '[]')
+    await assert.rejects(create('scopes', ['x'], { json }), /has no JSON object/)
+  })
+
+  test('keys, webhooks and tokens: what is shown once is shown', async () => {
+    const expires = new Date(Date.now() + 86_400_000).toISOString()
+    const key = await create('keys', ['night'], { agent: 'made bot', expires })
+    assert.match(
+      key.out,
+      /^API key night created: key_\w+\nKey \(shown only once\): agw_live_\w+\n$/,
+    )
+    const token = await create('tokens', ['x@example.com'], { role: 'viewer', name: 'phone' })
+    assert.match(token.out, /\nToken \(shown only once\): agw_admin_\w+\n$/)
+    const events = ['agent_killed']
+    const hook = await create('webhooks', ['created hook', 'https://8.8.8.8/x'], { events })
+    assert.match(hook.out, /^Webhook created hook created: /)
+  })
+
+  const allow = async (
+    words: readonly [string, string, string],
+    more: Partial<AllowOptions> = {},
+  ) => {
+    const io = terminal()
+    const code = await runAllow(...words, { ...access, ...more }, io)
+    return { code, out: String(io.stdout.read() ?? ''), err: String(io.stderr.read() ?? '') }
+  }
+  const answer = async (url: string, method = 'GET', agent = 'billing bot') =>
+    (await printed((out, err) => runExplain(agent, method, url, access, out, err))).out
+
+  test('agw allow adds one rule for exactly the call, once it is confirmed', async () => {
+    const url = 'https://shop.example.com/v1/orders/7/items*'
+    const words = ['billing bot', 'post', url] as const
+    const asked = await allow(words)
+    assert.equal(asked.code, 1)
+    assert.match(
+      asked.out,
+      /^scope orders only of billing bot for shop:\n {2}\+ POST \/orders\/7\/items%2A\n {2}0 refused calls /,
+    )
+    assert.match(asked.err, /Nothing was changed\. Confirm with y, or use --yes/)
+    assert.equal((await allow(words, { dryRun: true })).code, 0)
+    assert.match(await answer(url, 'POST'), /^refused/)
+    assert.equal((await allow(words, { yes: true })).code, 0)
+    assert.match(await answer(url, 'POST'), /^allowed/)
+    assert.match(await answer(url.replace('*', '1'), 'POST'), /^refused/)
+    assert.match(await answer(url), /^refused/)
+    const { rules, priority } = JSON.parse((await show('scopes', 'orders only', 'json')).out)
+    assert.deepEqual([rules.length, priority], [2, 100])
+    assert.match((await allow(words)).out, /^Already allowed by the scope orders only/)
+  })
+
+  test('agw allow makes a scope where the agent has none of its own, and widens none of many agents', async () => {
+    const url = 'https://shop.example.com/v1/d'
+    const { code, out, err } = await allow(['made bot', 'GET', url], { yes: true, output: 'json' })
+    assert.equal(code, 0, err)
+    assert.deepEqual(JSON.parse(out).rule, { methods: ['GET'], paths: ['/d'] })
+    const { agent_selector } = JSON.parse((await show('scopes', 'selecting', 'json')).out)
+    assert.deepEqual(agent_selector.match_labels, { team: 'billing' })
+    const { agent_id } = JSON.parse((await show('agents', 'made bot', 'json')).out)
+    const shown = JSON.parse((await show('scopes', JSON.parse(out).scope_id, 'json')).out)
+    assert.equal(shown.agent_id, agent_id)
+    const other = await allow(['other bot', 'GET', url], { yes: true })
+    assert.match(other.out, /^new scope other bot on shop of other bot for shop:\n/)
+    assert.match(await answer(url, 'GET', 'other bot'), /^allowed/)
+    assert.match(await answer('https://shop.example.com/v1/e', 'GET', 'other bot'), /^refused/)
+  })
+
+  test('agw allow says what a rule cannot change', async () => {
+    const rows: readonly (readonly [readonly [string, string, string], RegExp])[] = [
+      [['billing bot', 'GET', 'https://elsewhere.example.com/x'], /agw integrations create NAME/],
+      [['runaway', 'GET', 'https://shop.example.com/v1/a'], /agw reactivate agt_/],
+      [['billing bot', 'GET', 'https://shop.example.com/v1/../x'], /No rule can allow it/],
+      [['billing bot', 'GET', 'https://shop.example.com/v1/x%2Fy'], /refused_reading/],
+    ]
+    for (const [words, says] of rows) {
+      const { code, err } = await allow(words, { yes: true })
+      assert.equal(code, 1, words[2])
+      assert.match(err, says)
+    }
+  })
+
+  test('agw quickstart makes an agent that may read, twice under two names, and waits for its first call', async () => {
+    const quickstart = (more: Partial<QuickstartOptions> = {}) => {
+      const io = terminal()
+      const ran = runQuickstart(
+        'http://127.0.0.1:8082/v1',
+        { ...access, agent: 'demo', ...more },
+        {},
+        io,
+      )
+      return { io, ran }
+    }
+    const first = quickstart()
+    assert.equal(await first.ran, 0)
+    const text = String(first.io.stdout.read())
+    assert.match(text, /export AGW_KEY=agw_live_\w+\n/)
+    assert.match(text, /curl -i http:\/\/127\.0\.0\.1:\d+\/http:\/\/127\.0\.0\.1:8082\/v1\/hello /)
+    assert.match(text, /agw kill demo --reason/)
+    const second = quickstart({ wait: true, output: 'json' })
+    await until('it waits', () => second.io.stderr.readableLength > 0)
+    const made = JSON.parse(String(second.io.stdout.read()))
+    assert.equal(made.agent_name, 'demo-2')
+    const of = { agent_id: made.agent_id, method: 'GET', endpoint: '/v1/hello' }
+    await recordEntries(redis, 'org_default', [
+      activityEntry('permission_denied', { ...of, reason: 'permission_denied' }),
+    ])
+    await until('it says why', () => second.io.stderr.readableLength > 40)
+    await recordEntries(redis, 'org_default', [
+      activityEntry('request_allowed', { ...of, status: 200, decision: 'allowed' }),
+    ])
+    assert.equal(await second.ran, 0)
+    assert.match(String(second.io.stderr.read()), /Refused: GET \/v1\/hello: .*permission_denied\n/)
+    assert.equal(String(second.io.stdout.read()), 'Received: GET /v1/hello: 200\n')
+    const elsewhere = ['https://new.example.com', { ...access, agent: 'demo' }] as const
+    await assert.rejects(runQuickstart(...elsewhere, {}, terminal()), /--auth bearer/)
   })
 })
 

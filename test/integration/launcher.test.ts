@@ -77,6 +77,14 @@ function agw(args: readonly string[], env: Record<string, string> = {}): Promise
   })
 }
 
+/** Runs the lines of a terminal in which `agw` is installed. */
+async function shell(lines: string): Promise<string> {
+  const program = `agw() { '${process.execPath}' '${fromRoot('dist', 'cli', 'bin.js')}' "$@"; }`
+  const { PATH = '' } = process.env
+  const options = { cwd: tempFolder('shell'), env: { PATH } }
+  return (await run('bash', ['-ec', `${program}\n${lines}`], options)).stdout
+}
+
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -260,15 +268,25 @@ describe('one data directory, from its first start on', () => {
     assert.equal(stack.log().split(token).length - 1, 1, 'the token is shown once')
     assert.match(stack.log(), /AGW_NO_SUCH is not a setting/)
 
-    const printed =
-      stack.log().split('(paste these commands into another terminal):')[1]?.split('Ctrl-C')[0] ??
-      ''
-    const { stdout } = await run('sh', ['-c', printed])
+    const command = /in another terminal:\n\n(.*)\n/.exec(stack.log())?.[1] ?? ''
+    const quickstart = await shell(`${command} -o table`)
+    const printed = quickstart.split('\n').filter((line) => line.startsWith('  '))
+    const stdout = await shell(`${command.split(';')[0]}\n${printed.join('\n')}`)
     const statuses = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
-    assert.deepEqual(statuses, ['200', '403', '403'], stdout)
+    assert.deepEqual(statuses, ['200', '403', '200', '403'], stdout)
     assert.match(stdout, /"authorization": "…1234"/)
     assert.match(stdout, /"error":"permission_denied"/)
     assert.match(stdout, /"error":"agent_killed"/)
+  })
+
+  test('the commands of the README work, in the directory of the gateway, without a token', async () => {
+    const readme = readFileSync(fromRoot('README.md'), 'utf8')
+    const commands = [...readme.matchAll(/^ *npx (agw .*)$/gm)].map(([, command]) => command)
+    assert.equal(commands.length, 4, commands.join('\n'))
+    const settings = `export AGW_URL=${stack.apiUrl} AGW_DATA_DIR=${dataDir} OPENAI_API_KEY=sk-none`
+    const shown = await shell([settings, ...commands].join('\n'))
+    assert.match(shown, /Agent my-agent created/)
+    assert.match(shown, /\+ POST \/chat\/completions/)
   })
 
   test('no command line or foreign environment has a secret', async () => {
@@ -308,7 +326,7 @@ describe('one data directory, from its first start on', () => {
       headers: { authorization: `Bearer ${token}` },
     })
     const { data } = (await answer.json()) as { data: unknown[] }
-    assert.equal(data.length, 1, 'the store has kept it')
+    assert.equal(data.length, 3, 'the store has kept them')
   })
 
   test('children do not outlive a launcher that is killed, and the next start works', async () => {
@@ -479,7 +497,7 @@ describe('two instances side by side', () => {
 
   test('secrets from files are not shown, and the commands to try read them there', async () => {
     await until('the commands to try are printed', () =>
-      one.log().includes('$(cat "$AGW_ADMIN_TOKEN_FILE")'),
+      one.log().includes('AGW_TOKEN="$(cat "$AGW_ADMIN_TOKEN_FILE")"'),
     )
     assert.ok(!one.log().includes(one.adminToken))
   })
