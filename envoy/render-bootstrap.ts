@@ -290,6 +290,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
   const echo = facts.echo_origin === null ? null : new URL(facts.echo_origin)
   const proxy = egressProxyOf(settings)
   const message_timeout_ms = facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS
+  const max_message_timeout_ms = message_timeout_ms + settings.approvalMaxWait_ms
   return {
     edge_id: settings.edgeId,
     envoy_admin_socket: facts.envoy_admin_socket,
@@ -321,8 +322,9 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     ),
     upstream_idle_timeout: seconds(settings.upstreamIdleTimeout_ms),
     upstream_pool_idle_timeout: seconds(settings.upstreamPoolIdleTimeout_ms),
-    held_body_timeout: seconds(settings.heldBodyTimeout_ms),
+    undecided_timeout: seconds(settings.heldBodyTimeout_ms + settings.approvalMaxWait_ms),
     message_timeout: seconds(message_timeout_ms),
+    max_message_timeout: seconds(max_message_timeout_ms),
     local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),
     request_id: REQUEST_ID,
     admin_socket: facts.admin_socket,

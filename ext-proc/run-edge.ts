@@ -305,6 +305,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     heldBytes: new HeldBytes({
       per_agent: settings.heldBodyBytesPerAgent,
       per_organization: settings.heldBodyBytesPerOrganization,
+      timeout_ms: settings.heldBodyTimeout_ms,
     }),
     recorder,
     metrics,

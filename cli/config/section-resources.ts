@@ -46,7 +46,12 @@ export const SECTION_RESOURCES: Readonly<Record<Section, SectionResource>> = {
     defaults: AGENT_DEFAULTS,
   },
   scopes: { ...SCOPE_RESOURCE, named_by: 'name', method: 'PUT', defaults: SCOPE_DEFAULTS },
-  webhooks: { ...WEBHOOK_RESOURCE, named_by: 'name', method: 'PATCH', defaults: { secret: null, format: 'standard' } },
+  webhooks: {
+    ...WEBHOOK_RESOURCE,
+    named_by: 'name',
+    method: 'PATCH',
+    defaults: { secret: null, format: 'standard' },
+  },
 }
 
 export const isObject = (value: unknown): value is Json =>

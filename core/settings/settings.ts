@@ -296,6 +296,12 @@ export const SETTINGS = {
     '30s',
     'Maximum time to receive a request body that is buffered for inspection.',
   ),
+  approvalMaxWait_ms: withDefault(
+    'AGW_APPROVAL_MAX_WAIT',
+    kinds.durationBetween('0s', '30m'),
+    '300s',
+    'How long a call may wait for the decision of a person, whatever it or its rule asks for; 0s: no call waits.',
+  ),
   tlsCertFile: optional(
     'AGW_TLS_CERT_FILE',
     kinds.readableFile,

@@ -24,6 +24,13 @@ export interface CallIo {
    * @param held_by the check that reads it
    */
   body(held_by: BodyReader): Promise<Buffer>
+  /**
+   * Lets Envoy wait longer for the decision; used once, when the body is there.
+   * @param ms from now
+   */
+  moreTime(ms: number): void
+  /** Resolves when the call has ended, be it that its caller has left. */
+  readonly ended: Promise<void>
   /** Adds the call to the calls in flight of this agent: from now on, a kill of the agent cuts it. */
   registerInFlight(organization_id: string, agent_id: string): void
   /** For a call that is itself the reason for the kill of its agent: the kill does not cut it, and it keeps its own refusal. */

@@ -15,6 +15,7 @@ import {
   type ModeOverride,
   NO_NOTES,
   writeMembers,
+  writeMoreTime,
   writePass,
   writeRefusal,
   writeTrailers,
@@ -76,6 +77,8 @@ const NO_UPGRADE: readonly Header[] = [
   { name: 'connection', value: 'close, upgrade' },
   { name: 'upgrade', value: 'websocket' },
 ]
+/** Does not begin as the refusals of the processor do, so that Envoy words it: envoy/local-replies.ts. */
+const LATE_BODY = 'held_body_timeout'
 const LOGGED: CallMember = [CALL_LOGGED, '1']
 
 /** One call: Envoy's stream of messages on one side, the decision on the other. */
@@ -119,6 +122,8 @@ export class CallStream implements CallInFlight, CallIo {
   #notedResponse = ''
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
+  /** Ends the wait for a body. */
+  #late: NodeJS.Timeout | undefined
   /** Of the body, while it is held. */
   #releaseBytes: (() => void) | null = null
   /** A body was requested but only trailers arrived. Envoy accepts no header mutations in a response to trailers. */
@@ -194,6 +199,7 @@ export class CallStream implements CallInFlight, CallIo {
         return
       case 'request_body':
         if (this.#socket !== null) return this.#socket.part('client', message.body)
+        clearTimeout(this.#late)
         this.#resolveBody?.(message.body)
         this.#resolveBody = null
         return
@@ -348,6 +354,10 @@ export class CallStream implements CallInFlight, CallIo {
     return this.#releaseBytes !== null
   }
 
+  moreTime(ms: number): void {
+    if (this.#state === 'deciding') this.#stream.write(writeMoreTime(ms))
+  }
+
   body(held_by: BodyReader): Promise<Buffer> {
     if (this.#body !== null) return this.#body
     if (!this.has_body) return Promise.resolve(EMPTY)
@@ -355,10 +365,22 @@ export class CallStream implements CallInFlight, CallIo {
     this.#body = new Promise<Buffer>((resolve) => {
       this.#resolveBody = resolve
     })
-    // Envoy itself refuses a body that is too large or too slow.
+    const { timeout_ms } = this.#parts.heldBytes
+    this.#late = setTimeout(() => this.#refuseLateBody(), timeout_ms).unref()
     const notes = this.#record?.mcp ? UNKNOWN_ID : NO_NOTES
     this.#write(writePass('request_headers', null, BUFFER_BODY, { ...notes, held_by }))
     return this.#body
+  }
+
+  /**
+   * The body has not arrived in time, or Envoy does not read it any further: one without a length may exceed the limit before it is asked
+   * for. Envoy knows which, and its answer and its entry say so.
+   */
+  #refuseLateBody(): void {
+    if (this.#state !== 'deciding' || this.#record === null) return
+    this.#state = 'refused'
+    const refusal = writeError({ reason: 'request_timeout', details: {} }, this.#record)
+    this.#stream.write(writeRefusal({ ...refusal, details: LATE_BODY }, false))
   }
 
   #receiveResponse(message: EnvoyMessage & { readonly kind: 'response_headers' }): void {
@@ -502,6 +524,7 @@ export class CallStream implements CallInFlight, CallIo {
 
   /** Request trailers are never forwarded. If trailers arrive instead of a body, the call is decided with an empty body. */
   #receiveTrailers(trailers: readonly Header[]): void {
+    clearTimeout(this.#late)
     if (this.#resolveBody !== null) {
       // Do not respond here: that would forward the call before it is decided.
       this.#hasOnlyTrailers = true
@@ -528,6 +551,7 @@ export class CallStream implements CallInFlight, CallIo {
     )
     if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
+    clearTimeout(this.#late)
     this.#releaseBytes?.()
     this.#socket?.close()
     this.#inspector?.close()

@@ -1,6 +1,8 @@
 export interface HeldBytesLimits {
   readonly per_agent: number
   readonly per_organization: number
+  /** How long a body may take to arrive. */
+  readonly timeout_ms: number
 }
 
 /**
@@ -34,6 +36,10 @@ export class HeldBytes {
       isReleased = true
       for (const owner of owners) this.#add(owner, -bytes)
     }
+  }
+
+  get timeout_ms(): number {
+    return this.#limits.timeout_ms
   }
 
   /** Owners with bytes. */

@@ -82,6 +82,13 @@ export const NO_NOTES: PassNotes = {
 const INITIAL_BYTES = 16_384
 const writer = new ProtobufWriter(INITIAL_BYTES)
 
+/** Envoy waits so much longer for the answer to its last message. It takes this once for each message, up to a limit of its own. */
+export function writeMoreTime(ms: number): Buffer {
+  writer.varintField(1, Math.ceil(ms / 1000))
+  writer.close(10, 0)
+  return writer.take()
+}
+
 /** Continues the call, either with changes, after which Envoy selects the route again, or without. */
 export function writePass(
   phase: Phase,
@@ -139,10 +146,13 @@ export function writeTrailers(
 /**
  * Ends the call; allowed at any time while the stream is open. The caller gets this response only if no response headers were
  * sent. Otherwise Envoy can only end the stream: RST_STREAM over HTTP/2, a closed connection over HTTP/1.1.
+ * @param isLogged false: the entry is written from Envoy's access log
  */
-export function writeRefusal(refusal: LocalReply): Buffer {
-  writeMember(CALL_LOGGED, '1')
-  closeMetadata(0)
+export function writeRefusal(refusal: LocalReply, isLogged = true): Buffer {
+  if (isLogged) {
+    writeMember(CALL_LOGGED, '1')
+    closeMetadata(0)
+  }
   const mark = writer.length
   writer.latin1Field(5, refusal.details)
   writer.bytesField(3, refusal.body)

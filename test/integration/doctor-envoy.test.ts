@@ -157,6 +157,14 @@ const ROWS: readonly Row[] = [
     /20s/,
   ],
   [
+    'no time for approvals',
+    (of) => {
+      delete of.extProc.max_message_timeout
+    },
+    /waits for an approval/,
+    /AGW_APPROVAL_MAX_WAIT/,
+  ],
+  [
     'no metadata',
     (of) => {
       delete of.extProc.metadata_options

@@ -629,7 +629,7 @@ test('a held body of the limit arrives whole, with and without a length', async 
     }
 })
 
-test('a held body far over the limit is 413 even where it came in before it was asked for', async () => {
+test('a held body far over the limit is 413 even where it came in before it was asked for, and the processor ends it', async () => {
   behave = (stream, message, kind) => {
     if (kind !== 'request_headers') return holding()(stream, message, kind)
     // Asked for only once all that Envoy takes in is there.
@@ -637,7 +637,10 @@ test('a held body far over the limit is 413 even where it came in before it was 
       const paused = await counter('http.agents.downstream_flow_control_paused_reading_total')
       const resumed = await counter('http.agents.downstream_flow_control_resumed_reading_total')
       return paused > resumed
-    }).then(() => stream.send({ request_headers: {}, mode_override: HOLD }))
+    }).then(() => {
+      stream.send({ request_headers: {}, mode_override: HOLD })
+      setTimeout(() => stream.send(refusal('held_body_timeout', 408)), 200)
+    })
     return undefined
   }
   const body = Buffer.alloc(2 * 1024 * 1024, 97)
@@ -713,12 +716,25 @@ test('a passed call may wait for its answer longer than a body may be held', asy
   await own.stop()
 })
 
-test('a decision may take longer than an upstream may be silent', async () => {
-  behave = (stream, message, kind) => {
-    if (kind === 'request_headers') setTimeout(() => passing()(stream, message, kind), 900)
-  }
-  const own = await start({ AGW_UPSTREAM_IDLE_TIMEOUT: '300ms' })
-  assert.equal((await call({ to: own.url, path: '/x' })).status, 200)
+test('a decision may take longer than an upstream may be silent, and than a message if the processor says so', async () => {
+  const deciding =
+    (decide: Behaviour, isLong: boolean): Behaviour =>
+    (stream, message, kind) => {
+      if (!kind.startsWith('request')) return decide(stream, message, kind)
+      if (isLong) stream.send({ override_message_timeout: { seconds: 3 } })
+      setTimeout(() => decide(stream, message, kind), 900)
+      return undefined
+    }
+  const env = { AGW_UPSTREAM_IDLE_TIMEOUT: '300ms', AGW_HELD_BODY_TIMEOUT: '500ms' }
+  const own = await start({ ...env, AGW_APPROVAL_MAX_WAIT: '4s' }, { message_timeout_ms: 600 })
+  const send = (method: string, body?: string) =>
+    call({ to: own.url, path: '/x', method, ...(body === undefined ? {} : { body }) })
+  behave = deciding(passing(), true)
+  assert.equal((await send('GET')).status, 200)
+  behave = deciding(holding(), true)
+  assert.equal((await send('POST', 'text')).status, 200)
+  behave = deciding(passing(), false)
+  assert.equal((await send('GET')).header('x-agw-reason'), 'gateway_unavailable')
   await own.stop()
 })
 

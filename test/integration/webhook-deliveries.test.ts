@@ -503,13 +503,10 @@ test('a webhook for a chat gets the message in its format, signed as it is sent 
   receiver.on('/chat', (response, number) => response.writeHead(number === 1 ? 503 : 200).end())
   const entry = await record('permission_denied', { agent_name: '<!channel>' })
   const first = await firstAt('/chat')
-  const [{ delivery_id } = assert.fail()] = await until(
-    'the first attempt has failed',
-    async () => {
-      const [delivery] = await stack.deliveriesOf(webhook_id)
-      return delivery?.attempt_count === 1 ? [delivery] : null
-    },
-  )
+  const { delivery_id } = await until('the first attempt has failed', async () => {
+    const [delivery] = await stack.deliveriesOf(webhook_id)
+    return delivery?.attempt_count === 1 && delivery
+  })
   await send('PATCH', `/webhooks/${webhook_id}`, { format: 'teams' })
   await send('POST', `/webhooks/${webhook_id}/deliveries/${delivery_id}/retry`, undefined, 202)
   const second = await until('the second arrives', () => receiver.received('/chat')[1])

@@ -119,6 +119,7 @@ function describe(message: any): string {
     const { killed_at } = JSON.parse(body.toString()).details ?? {}
     return `refuse ${status.code} ${details}${killed_at === undefined ? '' : ` ${killed_at}`}`
   }
+  if (message.override_message_timeout !== null) return 'more time'
   const kind: string = message.response
   const { request_body_mode } = message.mode_override ?? {}
   if (kind === 'request_headers' && request_body_mode === 2) return 'ask for the body'

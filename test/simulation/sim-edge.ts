@@ -139,7 +139,11 @@ export class SimEdge {
     this.autoKill = autoKill
     this.parts = {
       inFlight,
-      heldBytes: new HeldBytes({ per_agent: 1_000_000, per_organization: 1_000_000 }),
+      heldBytes: new HeldBytes({
+        per_agent: 1_000_000,
+        per_organization: 1_000_000,
+        timeout_ms: 30_000,
+      }),
       recorder,
       metrics: new EdgeMetrics(),
       traces: null,

@@ -67,7 +67,7 @@ const STANDING = {
 class Call {
   readonly envoy: FakeEnvoyStream
   readonly inFlight = new CallsInFlight()
-  readonly heldBytes = new HeldBytes({ per_agent: 100, per_organization: 150 })
+  readonly heldBytes = new HeldBytes({ per_agent: 100, per_organization: 150, timeout_ms: 30_000 })
   /** Each entry in a few words, from when it is handed over. */
   readonly entries: string[] = []
   readonly counted: string[] = []
@@ -626,6 +626,37 @@ test('the trailers of a request that has passed do not go on, each named once', 
   assert.deepEqual(header_mutation.remove_headers, ['x-a', 'X-B'])
 })
 
+test('a body that does not arrive in time ends the call, in the words of Envoy', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const late = new Call({ asks_body: true })
+  const whole = new Call({ asks_body: true })
+  for (const call of [late, whole]) call.envoy.requestHeaders(false)
+  await settle()
+  whole.envoy.requestBody('text')
+  context.mock.timers.tick(30_000)
+  whole.pass()
+  await settle()
+  assert.deepEqual(late.envoy.sent.slice(1), ['refuse 408 held_body_timeout'])
+  // Envoy reports it in its access log, from which the entry is written.
+  assert.equal(late.envoy.messages[1].dynamic_metadata, null)
+  assert.deepEqual(late.entries, [])
+  assert.equal(late.cut(), false)
+  assert.equal(whole.body, 'text')
+  assert.equal(whole.envoy.sent.at(-1), 'pass in request_body')
+})
+
+test('Envoy is asked for more time only while the call is decided', async () => {
+  const call = new Call()
+  call.envoy.requestHeaders(true)
+  call.io?.moreTime(299_500)
+  call.pass()
+  await settle()
+  call.io?.moreTime(1)
+  assert.equal(call.envoy.messages.length, 2)
+  const [{ response, dynamic_metadata, override_message_timeout: more }] = call.envoy.messages
+  assert.deepEqual([response, dynamic_metadata, Number(more.seconds)], [undefined, null, 300])
+})
+
 test('an answer of Envoy itself, before the call has passed, goes out as it is', async () => {
   const call = new Call()
   call.envoy.requestHeaders(true)
@@ -897,7 +928,7 @@ test('the bytes of a body count until its call is decided, refused, cut or left,
 })
 
 test('an agent and an organization have a share of the bytes that are held', () => {
-  const held = new HeldBytes({ per_agent: 100, per_organization: 150 })
+  const held = new HeldBytes({ per_agent: 100, per_organization: 150, timeout_ms: 1 })
   const first = held.take('o', 'a', 100)
   assert.ok(first !== null)
   assert.equal(held.take('o', 'a', 1), null)

@@ -208,6 +208,8 @@ function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallI
   let isAsked = false
   return {
     is_over: false,
+    moreTime: () => undefined,
+    ended: new Promise<void>(() => undefined),
     has_body: body !== '',
     body: () => {
       if (!isAsked) note('body')

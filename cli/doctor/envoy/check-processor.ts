@@ -42,6 +42,11 @@ export function checkProcessor({ config, filters, index, listener }: Gateway): C
       'the scan of a large body may take longer than message_timeout; its call is then refused',
       'Set message_timeout: 20s.',
     )
+  if (textAt(config, 'max_message_timeout') === '')
+    warn(
+      'a call that waits for an approval is refused after message_timeout',
+      'Set max_message_timeout: 320s, or AGW_APPROVAL_MAX_WAIT: 0s for the processors.',
+    )
   if (!JSON.stringify(config['metadata_options'] ?? '').includes('"agw"'))
     warn(
       'the access log and rate limit headers lack what processors note of a call',
