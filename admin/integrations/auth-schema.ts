@@ -49,14 +49,23 @@ const TEXTS: Readonly<Record<TextKind, TextForm>> = {
     [PATTERN_MESSAGE]:
       'must be letters, digits, ".", "_" and "-", beginning with a letter or digit',
   },
+  template: {
+    maxLength: SECRET_LENGTH_LIMIT,
+    pattern: `^(?:[^${UNCLEAN}]|\\n)*$`,
+    [PATTERN_MESSAGE]: 'must have no control characters other than line breaks',
+  },
+  private_key: { maxLength: SECRET_LENGTH_LIMIT },
   url: { maxLength: 2048 },
 }
 
 const given = ({ type, members }: CredentialType): TSchema =>
   Strict({
     type: Type.Literal(type),
-    ...mapMembers(members, (name, { text, may_be_empty, presence }) => {
-      const schema = Type.String({ minLength: may_be_empty ? 0 : 1, ...TEXTS[text] })
+    ...mapMembers(members, (name, { text, may_be_empty, presence, choices }) => {
+      const schema =
+        choices === undefined
+          ? Type.String({ minLength: may_be_empty ? 0 : 1, ...TEXTS[text] })
+          : Type.Enum([...choices])
       return [name, presence === 'optional' ? Type.Optional(schema) : schema]
     }),
   })

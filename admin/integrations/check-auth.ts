@@ -1,5 +1,6 @@
 import { findCredentialType } from '../../core/credential/catalogue.ts'
 import type { TextKind } from '../../core/credential/member.ts'
+import { readPrivateKey } from '../../core/credential/private-key.ts'
 import { isDropped, isFraming } from '../../core/catalogue/header-table.ts'
 import { plainHeaderName } from '../../core/request/plain-header-name.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
@@ -17,6 +18,10 @@ const isReserved = (plain: string): boolean =>
 const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
   header_name: (name) =>
     isReserved(plainHeaderName(name)) ? 'is a header that cannot carry a credential' : null,
+  private_key: (text) =>
+    readPrivateKey(text) === null
+      ? 'must be a private key in PEM without a passphrase: RSA with 2048 to 4096 bits, P-256, P-384 or Ed25519'
+      : null,
   url: (text) => {
     const url = parseUrl(text)
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
@@ -30,11 +35,16 @@ const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
 /** Checks a credential beyond its schema. */
 export function checkAuth(auth: PlainAuth): Issue[] {
   const given = auth as Readonly<Record<string, string | undefined>>
-  return Object.entries(findCredentialType(auth.type)?.members ?? {}).flatMap(
+  const declared = findCredentialType(auth.type)
+  const issues = Object.entries(declared?.members ?? {}).flatMap(
     ([name, { text: kind }]): Issue[] => {
       const text = given[name]
       const message = text === undefined ? null : (CHECKS[kind]?.(text) ?? null)
       return message === null ? [] : [{ path: `/auth/${name}`, message }]
     },
   )
+  const together = declared?.check?.(auth as never) ?? null
+  if (together === null) return issues
+  const { member, message } = together
+  return [...issues, { path: member === undefined ? '/auth' : `/auth/${member}`, message }]
 }

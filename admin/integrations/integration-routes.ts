@@ -48,7 +48,10 @@ export const integrationRoutes: readonly Route[] = defineResource({
       }
     },
   },
-  needs: ({ echo_guard = 'off' }) => (echo_guard === 'off' ? [] : ['echo_guard']),
+  needs: ({ echo_guard = 'off', auth }) => [
+    ...(echo_guard === 'off' ? [] : (['echo_guard'] as const)),
+    ...(auth.type === 'aws_sigv4' && auth.role_arn !== undefined ? (['role_arn'] as const) : []),
+  ],
   read: { summary: 'Read an integration' },
   edit: {
     summary: 'Change an integration with a JSON merge patch. auth is replaced as a whole',

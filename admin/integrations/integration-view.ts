@@ -56,6 +56,9 @@ export function authView(ring: KeyRing, owner: CredentialOwner): Record<string, 
   return view
 }
 
+/** All private keys in PEM end alike. */
+const PEM_END = /\s*-----END [A-Z ]{0,40}-----\s*$/
+
 /** A secret as the API shows it. */
 export const shownOf = (secret: string): string | null =>
-  secret.length < SHOWN_FROM_LENGTH ? null : secret.slice(-4)
+  secret.length < SHOWN_FROM_LENGTH ? null : secret.replace(PEM_END, '').slice(-4)

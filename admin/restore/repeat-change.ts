@@ -206,7 +206,10 @@ async function patchOf(
 /** Of two forms of a scope, what both allow, with the strictest settings. */
 function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
   const other: Scope = { ...scope, ...patch }
-  const { max_body_bytes, injection, anomaly, rate } = mergeSettings([scope, other])
+  const { max_body_bytes, token_narrowing, injection, anomaly, rate } = mergeSettings([
+    scope,
+    other,
+  ])
   const texts = new Set(other.rules.map((rule) => JSON.stringify(rule)))
   return {
     rules: scope.rules.filter((rule) => texts.has(JSON.stringify(rule))),
@@ -217,6 +220,7 @@ function narrowing(scope: Scope, patch: Partial<Scope>): Partial<Scope> {
     end_streams: scope.end_streams === true || other.end_streams === true,
     read_tools: (scope.read_tools ?? []).filter((tool) => other.read_tools?.includes(tool)),
     max_body_bytes,
+    token_narrowing,
     injection_detection: injection,
     anomaly_detection: anomaly,
     rate_limiting: rate,

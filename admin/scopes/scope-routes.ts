@@ -48,6 +48,7 @@ const needsOf = ({
   rate_limiting,
   connection_id,
   users = [],
+  token_narrowing,
 }: Scope): readonly EdgeMember[] => [
   ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
     ? (['injection_roles'] as const)
@@ -58,6 +59,7 @@ const needsOf = ({
   ...(rate_limiting.per === 'scope' ? (['rate_per_scope'] as const) : []),
   ...(connection_id == null ? [] : (['connection_id'] as const)),
   ...(users.length === 0 ? [] : (['scope_users'] as const)),
+  ...(token_narrowing == null ? [] : (['token_narrowing'] as const)),
   ...(agent_id === SELECTED ? (['agent_selector'] as const) : []),
   ...(integration_id === SELECTED ? (['integration_selector'] as const) : []),
 ]

@@ -1,3 +1,4 @@
+import { PERMISSION_LEVELS } from '../../core/credential/narrowest.ts'
 import { type TObject, type TProperties, Type } from 'typebox'
 import { RATE_PER, RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/catalogue/model.ts'
 import { TRUSTED_TEXT } from '../../core/scanner/trusted-text.ts'
@@ -85,6 +86,33 @@ const ReadTools = {
     'MCP tools that only read: a lock of the mode read_only lets them pass. POST must be allowed for the MCP endpoint alone.',
   default: [...DEFAULTS.read_tools],
 }
+
+/** As many as GitHub takes. */
+const REPOSITORIES_LIMIT = 500
+const PERMISSIONS_LIMIT = 100
+const Narrowing = Type.Object(
+  {
+    repositories: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }), {
+        minItems: 1,
+        maxItems: REPOSITORIES_LIMIT,
+        description: 'Names without the owner',
+      }),
+    ),
+    permissions: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Enum([...PERMISSION_LEVELS]), {
+        minProperties: 1,
+        maxProperties: PERMISSIONS_LIMIT,
+        additionalProperties: false,
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'What an installation token of a GitHub App may do at most. Calls with any other credential are then refused.',
+  },
+)
 
 const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_LIMIT }), {
   maxItems: PATTERNS_LIMIT,
@@ -182,6 +210,7 @@ export const EditableScope = Strict({
   rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
   mcp_tools: McpTools,
   read_tools: ReadTools,
+  token_narrowing: Nullable(Narrowing),
   injection_detection: InjectionDetection,
   anomaly_detection: AnomalyDetection,
   rate_limiting: RateLimiting,
@@ -218,6 +247,7 @@ export const NewScope = Strict({
   users: Type.Optional(EditableScope.properties.users),
   mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
   read_tools: Type.Optional(EditableScope.properties.read_tools),
+  token_narrowing: Type.Optional(EditableScope.properties.token_narrowing),
   injection_detection: partial(
     Strict({ ...InjectionDetection.properties, roles: Type.Partial(Roles, STRICT) }),
     DEFAULTS.injection_detection,
@@ -260,6 +290,7 @@ export const ScopeView = Strict({
     deny: Type.Array(Type.String()),
   }),
   read_tools: Type.Array(Type.String()),
+  token_narrowing: EditableScope.properties.token_narrowing,
   injection_detection: Type.Object({
     ...InjectionDetection.properties,
     custom_patterns: Type.Array(Type.String()),
@@ -283,9 +314,10 @@ export const ScopeView = Strict({
 })
 
 /** Replaced whole by a merge patch. */
-export const SCOPE_WHOLE = ['rules', 'agent_selector', 'integration_selector']
+export const SCOPE_WHOLE = ['rules', 'agent_selector', 'integration_selector', 'token_narrowing']
 /** Members in which null is a value. */
 export const SCOPE_NULLABLE = [
+  'token_narrowing',
   'max_body_bytes',
   'max_response_bytes',
   'requests_per_minute',

@@ -7,8 +7,8 @@ export function scopeView(scope: Scope): Record<string, unknown> {
   const { agent_selector, integration_selector } = SCOPE_DEFAULTS
   const { max_response_bytes, over_limit, allow_batches } = SCOPE_DEFAULTS
   const { not_before, expires_at, end_streams } = SCOPE_DEFAULTS
-  const { read_tools, connection_id, users } = SCOPE_DEFAULTS
-  const limits = { max_response_bytes, over_limit, allow_batches, read_tools }
+  const { read_tools, token_narrowing, connection_id, users } = SCOPE_DEFAULTS
+  const limits = { max_response_bytes, over_limit, allow_batches, read_tools, token_narrowing }
   const times = { not_before, expires_at, end_streams, connection_id, users }
   const rate_limiting = { ...rate, per: rate.per ?? SCOPE_DEFAULTS.rate_limiting.per }
   const defaults = { agent_selector, integration_selector, ...limits, ...times }

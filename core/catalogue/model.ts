@@ -5,6 +5,7 @@
 
 import type { ErrorFormat } from './error-formats.ts'
 import type { SealedAuth } from '../credential/catalogue.ts'
+import type { TokenNarrowing } from '../credential/token-client.ts'
 
 /** In the syntax of Kubernetes. */
 export type Labels = Readonly<Record<string, string>>
@@ -270,6 +271,8 @@ export interface Scope {
   readonly mcp_tools: McpTools
   /** Tools that only read, which a lock of the mode `read_only` lets pass. Absent if there are none. */
   readonly read_tools?: readonly string[]
+  /** What an installation token of a GitHub App may do at most. Absent or null if the scope says nothing. */
+  readonly token_narrowing?: TokenNarrowing | null
   readonly injection_detection: InjectionSettings
   readonly anomaly_detection: AnomalySettings
   readonly rate_limiting: RateSettings
@@ -292,6 +295,7 @@ export const SCOPE_DEFAULTS = {
   users: [],
   mcp_tools: { allow: ['*'], deny: [] },
   read_tools: [],
+  token_narrowing: null,
   injection_detection: {
     enabled: true,
     mode: 'block',

@@ -1,7 +1,8 @@
 import { isS3 } from './aws/canonical-request.ts'
 import { signRequest } from './aws/sign-request.ts'
+import { assumeRole, roleKeys } from './aws/assume-role.ts'
 import { defineCredential, type Scheme } from './credential-type.ts'
-import { optionalSecret, secret, shown } from './member.ts'
+import { optionalSecret, optionalShown, secret, shown } from './member.ts'
 
 /** The body is in AWS chunks that are not signed; the signature covers this word instead of a hash. */
 const UNSIGNED_CHUNKS = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
@@ -37,6 +38,18 @@ export const awsSigv4 = defineCredential({
     session_token: optionalSecret('header_value'),
     region: shown('word'),
     service: shown('word'),
+    role_arn: optionalShown('text'),
+    external_id: optionalShown('text'),
+    session_policy: optionalShown('template'),
+    sts_url: optionalShown('url'),
+  },
+  check: ({ role_arn, external_id, session_policy, sts_url }) => {
+    const isAlone =
+      role_arn === undefined && (external_id ?? session_policy ?? sts_url) !== undefined
+    if (isAlone) return { member: 'role_arn', message: 'is required with members of a role' }
+    return session_policy === undefined || isPolicy(session_policy)
+      ? null
+      : { member: 'session_policy', message: 'must be a JSON object of at most 2048 characters' }
   },
   // An AWS client can be given a gateway key as its session token. `Authorization` is always searched for a key.
   owned: () => ({
@@ -47,6 +60,13 @@ export const awsSigv4 = defineCredential({
   }),
   application: {
     kind: 'signature',
+    exchange: {
+      clientOf: (auth, { agent_id }) =>
+        auth.role_arn === undefined
+          ? null
+          : assumeRole(auth, { ...auth, role_arn: auth.role_arn }, agent_id),
+      signer: (auth, token) => ({ ...auth, ...roleKeys(token) }),
+    },
     needsBody: ({ service }, scheme) => mustHash(service, scheme),
     payload: ({ service }, { scheme, headers, is_buffered }) => {
       const hashes = mustHash(service, scheme)
@@ -64,3 +84,16 @@ export const awsSigv4 = defineCredential({
     sign: signRequest,
   },
 })
+
+/** As STS takes one. */
+const POLICY_LENGTH_MAX = 2048
+
+function isPolicy(text: string): boolean {
+  if (text.length > POLICY_LENGTH_MAX) return false
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

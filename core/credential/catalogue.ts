@@ -2,14 +2,28 @@ import { awsSigv4 } from './aws-sigv4.ts'
 import { basic } from './basic.ts'
 import { bearer } from './bearer.ts'
 import type { Application, CredentialType, OpenedMembers, TextMembers } from './credential-type.ts'
+import { githubApp } from './github-app.ts'
 import { header } from './header.ts'
+import { hmac } from './hmac.ts'
+import { jwtBearer } from './jwt-bearer.ts'
 import type { Members } from './member.ts'
 import { none } from './none.ts'
 import { oauth2ClientCredentials } from './oauth2-client-credentials.ts'
 import { query } from './query.ts'
 
 /** Every credential type, in the order in which they are offered. */
-const ALL = [bearer, header, basic, query, none, oauth2ClientCredentials, awsSigv4] as const
+const ALL = [
+  bearer,
+  header,
+  basic,
+  query,
+  none,
+  oauth2ClientCredentials,
+  jwtBearer,
+  githubApp,
+  awsSigv4,
+  hmac,
+] as const
 
 type Declared = (typeof ALL)[number]
 export type AuthType = Declared['type']

@@ -1,5 +1,6 @@
 import type { Secret } from '../keys/secret.ts'
 import type { Member, Members } from './member.ts'
+import type { TokenClient, TokenUse } from './token-client.ts'
 
 /** The header or query parameter that a credential fills. A caller's own value is replaced, and may be a gateway key. */
 export interface OwnedPlace {
@@ -22,14 +23,6 @@ export interface FilledPair {
   readonly value: string
 }
 
-/** The client that requests an access token by the client credentials grant (RFC 6749 §4.4). */
-export interface TokenClient {
-  readonly token_url: string
-  readonly client_id: string
-  readonly client_secret: Secret
-  readonly scope?: string
-}
-
 export type Scheme = 'http' | 'https'
 
 /** How a signature covers the body. */
@@ -37,6 +30,8 @@ export type Payload =
   /** Its hash (SHA-256, lower-case hex), so the body has to be buffered. */
   | { readonly kind: 'hash' }
   | { readonly kind: 'literal'; readonly text: string }
+  /** The body itself, which has to be buffered. */
+  | { readonly kind: 'body' }
   /** The body cannot be signed: its encoding, and why. */
   | { readonly kind: 'refused'; readonly content_encoding: string; readonly reason: string }
 
@@ -48,7 +43,7 @@ export interface SignableRequest {
   readonly raw_query: string | null
   /** `host` and the headers selected by `signs`, names in lower case. */
   readonly headers: readonly FilledPair[]
-  /** The hash of the body, or the literal used instead. */
+  /** The body, its hash, or the literal used instead. */
   readonly payload: string
 }
 
@@ -63,12 +58,18 @@ export interface StaticApplication<M extends Members> {
 /** Exchanged for an access token, which is inserted as `bearer` is. ext-proc fetches and caches the token. */
 export interface TokenApplication<M extends Members> {
   readonly kind: 'token'
-  clientOf(auth: OpenedMembers<M>): TokenClient
+  clientOf(auth: OpenedMembers<M>, use: TokenUse): TokenClient
 }
 
 /** Signs each request as the API will receive it. Pure; ext-proc hashes the body and passes the time. */
 export interface SignatureApplication<M extends Members> {
   readonly kind: 'signature'
+  /** For a credential that is exchanged for a temporary one, with which the request is signed. */
+  readonly exchange?: {
+    /** Null if it signs itself. */
+    clientOf(auth: OpenedMembers<M>, use: TokenUse): TokenClient | null
+    signer(auth: OpenedMembers<M>, token: Secret): OpenedMembers<M>
+  }
   /** Whether a body must be buffered for the signature alone. True wherever `payload` may cover the body, or each such call fails. */
   needsBody(auth: PublicMembers<M>, scheme: Scheme): boolean
   payload(
@@ -105,6 +106,8 @@ export interface CredentialType<
   /** What the API receives, for docs/guides/credentials.md. */
   readonly sends: string
   readonly members: M
+  /** What the members must have in common; null if it is right. `member` is the one to correct. */
+  check?(auth: TextMembers<M>): { readonly member?: keyof M; readonly message: string } | null
   owned(auth: PublicMembers<M>): OwnedPlace
   readonly application: A
 }

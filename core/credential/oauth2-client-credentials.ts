@@ -1,6 +1,7 @@
 import { AUTHORIZATION } from './authorization.ts'
 import { defineCredential } from './credential-type.ts'
-import { optionalShown, secret, shown } from './member.ts'
+import { optionalSecret, optionalShown, shown } from './member.ts'
+import { withClient } from './token-client.ts'
 
 /** RFC 6749 §4.4. A client identifier is not a secret (§2.2). */
 export const oauth2ClientCredentials = defineCredential({
@@ -10,9 +11,29 @@ export const oauth2ClientCredentials = defineCredential({
   members: {
     token_url: shown('url'),
     client_id: shown('text'),
-    client_secret: secret('text'),
+    client_secret: optionalSecret('text'),
+    private_key: optionalSecret('private_key'),
+    key_id: optionalShown('text'),
+    audience: optionalShown('text'),
     scope: optionalShown('text'),
   },
+  check: ({ client_secret, private_key }) =>
+    (client_secret === undefined) === (private_key === undefined)
+      ? { message: 'must have either client_secret or private_key' }
+      : null,
   owned: () => AUTHORIZATION,
-  application: { kind: 'token', clientOf: (auth) => auth },
+  application: {
+    kind: 'token',
+    clientOf: (auth) => ({
+      token_url: auth.token_url,
+      variant: '',
+      answer: 'oauth',
+      has_styles: auth.client_secret !== undefined,
+      request: (style, moment) => {
+        const form = new URLSearchParams({ grant_type: 'client_credentials' })
+        if (auth.scope !== undefined) form.set('scope', auth.scope)
+        return withClient(auth, auth.token_url, form, style, moment)
+      },
+    }),
+  },
 })

@@ -14,6 +14,8 @@ import {
 } from '../catalogue/model.ts'
 import type { EffectiveTools } from '../mcp/check-mcp-tool.ts'
 import type { ReadTools } from '../mcp/only-reads.ts'
+import { narrowest } from '../credential/narrowest.ts'
+import type { TokenNarrowing } from '../credential/token-client.ts'
 import { foldToolName } from '../mcp/fold-tool-name.ts'
 import { compileToolGlob } from '../mcp/tool-glob.ts'
 
@@ -29,6 +31,8 @@ export interface EffectiveSettings {
   readonly allow_batches: boolean
   readonly tools: EffectiveTools
   readonly read_tools: ReadTools
+  /** Null if no scope narrows tokens. */
+  readonly token_narrowing: TokenNarrowing | null
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
   readonly rate: Omit<RateSettings, 'per'>
@@ -55,6 +59,7 @@ export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
     allow_batches: scopes.every((scope) => scope.allow_batches === true),
     tools: mergeTools(scopes.map((scope) => scope.mcp_tools)),
     read_tools: scopes.map(({ read_tools = [] }) => read_tools.map(compileToolGlob)),
+    token_narrowing: scopes.map((scope) => scope.token_narrowing ?? null).reduce(narrowest, null),
     injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
     anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),
     rate: mergeRate(scopes.map((scope) => scope.rate_limiting)),

@@ -25,6 +25,10 @@ export const EDGE_MEMBERS = {
   /** Of a scope: which of them its calls get. */
   connection_id: '0.3.0',
   scope_users: '0.3.0',
+  /** Of a scope: what a token of a GitHub App may do at most. */
+  token_narrowing: '0.3.0',
+  /** Of an `aws_sigv4` credential: calls are signed by a role, not by the key itself. */
+  role_arn: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

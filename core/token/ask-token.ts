@@ -1,16 +1,10 @@
-import type { Secret } from '../keys/secret.ts'
+import { randomUUID } from 'node:crypto'
+import { type ClientStyle, type OAuthClient, withClient } from '../credential/token-client.ts'
 import { tokenFailure } from './credential-cause.ts'
 import { type Egress, type Form, type FormAnswer, postForm } from './post-form.ts'
 import { readTokenAnswer, type TokenAnswer } from './read-token-answer.ts'
 
-/** How a client names itself to a token endpoint (RFC 6749 §2.3.1). */
-export type ClientStyle = 'basic' | 'post'
-
-/** A client without a secret is public: it only names itself. */
-export interface OAuthClient {
-  readonly client_id: string
-  readonly client_secret?: Secret
-}
+export type { ClientStyle, OAuthClient }
 
 export interface TokenRequest {
   readonly style: ClientStyle
@@ -33,29 +27,17 @@ export async function askToken(
 }
 
 /** Posts a form to an endpoint at which the client authenticates itself (RFC 6749 §3.2.1, RFC 7009, RFC 7662, RFC 9126). */
-export function postAsClient(
+export async function postAsClient(
   egress: Egress,
   url: string,
-  { client_id, client_secret }: OAuthClient,
+  client: OAuthClient,
   { style, form, deadline, beforeSending }: TokenRequest,
 ): Promise<FormAnswer> {
-  const sent = new URLSearchParams(form)
-  const headers: Record<string, string> = {}
-  if (client_secret === undefined) sent.set('client_id', client_id)
-  else if (style === 'basic') {
-    const pair = `${formEncode(client_id)}:${formEncode(client_secret.reveal())}`
-    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`
-  } else {
-    sent.set('client_id', client_id)
-    sent.set('client_secret', client_secret.reveal())
-  }
-  return postForm(
-    egress,
-    url,
-    { headers, body: sent.toString(), ...(beforeSending ? { beforeSending } : {}) },
-    deadline,
+  const moment = { now_ms: Date.now(), nonce: randomUUID() }
+  const sent = await withClient(client, url, new URLSearchParams(form), style, moment).catch(
+    () => null,
   )
+  return sent === null
+    ? { kind: 'failed', cause: 'unusable_key' }
+    : postForm(egress, url, { ...sent, ...(beforeSending ? { beforeSending } : {}) }, deadline)
 }
-
-/** As in a form; the text alone, without a name. */
-const formEncode = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)

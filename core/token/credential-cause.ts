@@ -20,6 +20,9 @@ export const CREDENTIAL_CAUSES = {
     'The access token is empty, too long, or contains characters that are not allowed in a header.',
   other_token_type: 'The token type is missing or is not Bearer.',
   expired_token: 'The access token had already expired when it was received.',
+  unusable_key: 'The private key of the credential cannot be read.',
+  not_narrowable: 'A scope has a token_narrowing, and the credential is not a GitHub App.',
+  narrowed_to_nothing: 'The token_narrowing of all scopes of the call together leave nothing.',
   busy: 'Too many tokens are being fetched by this process, or for this organization.',
 } as const satisfies Record<string, string>
 

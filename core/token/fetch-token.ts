@@ -1,6 +1,8 @@
-import type { TokenClient } from '../credential/credential-type.ts'
-import { askToken, type ClientStyle } from './ask-token.ts'
-import type { Egress } from './post-form.ts'
+import { randomUUID } from 'node:crypto'
+import type { ClientStyle, TokenClient } from '../credential/token-client.ts'
+import { tokenFailure } from './credential-cause.ts'
+import { type Egress, postForm } from './post-form.ts'
+import { readAnswer } from './read-answer.ts'
 import type { TokenAnswer } from './read-token-answer.ts'
 
 export interface FetchOutcome {
@@ -13,9 +15,8 @@ export interface FetchOutcome {
 const FETCH_LIMIT_MS = 5_000
 
 /**
- * Fetches an access token by the client credentials grant (RFC 6749 §4.4). Every endpoint must accept the client's credentials
- * in `Authorization: Basic`, but some accept them only in the form. If the client is not recognized, the other style is tried
- * once. Never rejects.
+ * Fetches an access token. Every endpoint must accept a client's secret in `Authorization: Basic`, but some accept it only in the
+ * form. If the client is not recognized, the other style is tried once. Never rejects.
  */
 export async function fetchToken(
   egress: Egress,
@@ -23,12 +24,11 @@ export async function fetchToken(
   style: ClientStyle,
 ): Promise<FetchOutcome> {
   const deadline = AbortSignal.timeout(FETCH_LIMIT_MS)
-  const form = new URLSearchParams({ grant_type: 'client_credentials' })
-  if (client.scope !== undefined) form.set('scope', client.scope)
-  const first = await askToken(egress, client, { style, form, deadline })
-  if (!isUnrecognised(first) || deadline.aborted) return { answer: first, style }
+  const first = await ask(egress, client, style, deadline)
+  if (!client.has_styles || !isUnrecognised(first) || deadline.aborted)
+    return { answer: first, style }
   const other = style === 'basic' ? 'post' : 'basic'
-  const second = await askToken(egress, client, { style: other, form, deadline })
+  const second = await ask(egress, client, other, deadline)
   // The first response describes the problem better than the rejection of the second style.
   return second.kind === 'token' ? { answer: second, style: other } : { answer: first, style }
 }
@@ -41,4 +41,19 @@ const isUnrecognised = (answer: TokenAnswer): boolean => {
   return (
     token_error === null || token_error === 'invalid_client' || token_error === 'invalid_request'
   )
+}
+
+async function ask(
+  egress: Egress,
+  client: TokenClient,
+  style: ClientStyle,
+  deadline: AbortSignal,
+): Promise<TokenAnswer> {
+  const now_ms = Date.now()
+  const request = await client.request(style, { now_ms, nonce: randomUUID() }).catch(() => null)
+  if (request === null) return { kind: 'failed', failure: tokenFailure('unusable_key') }
+  const posted = await postForm(egress, client.token_url, request, deadline)
+  return posted.kind === 'failed'
+    ? { kind: 'failed', failure: tokenFailure(posted.cause) }
+    : readAnswer(client.answer, posted.status, posted.body, now_ms)
 }

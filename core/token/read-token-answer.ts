@@ -52,11 +52,22 @@ export function readTokenAnswer(status: number, body: Buffer): TokenAnswer {
   const type = answer?.['token_type']
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
     return failed('other_token_type', status)
-  if (!USABLE.test(text) || text.length > TOKEN_LENGTH_LIMIT)
+  const token = usableToken(status, [text], readLifetime(answer?.['expires_in']))
+  return token.kind === 'failed' ? token : { ...token, ...furtherMembers(answer ?? {}) }
+}
+
+/** @param parts of the token, which are separated by blanks */
+export function usableToken(
+  status: number,
+  parts: readonly string[],
+  lifetime_s: number,
+): TokenAnswer {
+  if (!parts.every((part) => USABLE.test(part) && part.length <= TOKEN_LENGTH_LIMIT))
     return failed('unusable_token', status)
-  const lifetime_s = readLifetime(answer?.['expires_in'])
+  if (Number.isNaN(lifetime_s)) return failed('unreadable_answer', status)
   if (lifetime_s <= 0) return failed('expired_token', status)
-  return { kind: 'token', token: new Secret(text), lifetime_s, ...furtherMembers(answer ?? {}) }
+  const token = new Secret(parts.join(' '))
+  return { kind: 'token', token, lifetime_s: Math.min(lifetime_s, LIFETIME_LIMIT_S) }
 }
 
 /** RFC 6749 §5.1; the lifetime of a refresh token has no standard name, but several providers use this one. */
@@ -94,7 +105,7 @@ function readLifetime(expires_in: unknown): number {
   return Number.isNaN(lifetime_s) ? DEFAULT_LIFETIME_S : Math.min(lifetime_s, LIFETIME_LIMIT_S)
 }
 
-function readObject(body: Buffer): Readonly<Record<string, unknown>> | null {
+export function readObject(body: Buffer): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'))
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
@@ -103,7 +114,7 @@ function readObject(body: Buffer): Readonly<Record<string, unknown>> | null {
   }
 }
 
-const failed = (
+export const failed = (
   cause: TokenFailure['cause'],
   status: number,
   code: string | null = null,

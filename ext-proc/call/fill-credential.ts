@@ -42,7 +42,7 @@ export function fillCredential(
       isStatic ? echoedSecret(credential.auth) : null,
       call.integration.integration.echo_guard === 'headers' ? partsOf(effect) : [],
     ),
-    onUnauthorized: isStatic ? credential.onUnauthorized : null,
+    onUnauthorized: credential.onUnauthorized,
   })
 }
 

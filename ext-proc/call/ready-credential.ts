@@ -4,10 +4,10 @@ import {
   type OpenedFor,
 } from '../../core/credential/catalogue.ts'
 import { credentialOwner } from '../../core/decision/also-hosts.ts'
-import type { TokenClient } from '../../core/credential/credential-type.ts'
+import type { TokenClient, TokenUse } from '../../core/credential/token-client.ts'
 import type { Header } from '../../core/request/header.ts'
 import type { StaticCredential } from '../../core/decision/apply-credential.ts'
-import type { TokenFailure } from '../../core/token/credential-cause.ts'
+import type { CredentialCause, TokenFailure } from '../../core/token/credential-cause.ts'
 import type { TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
 import { payloadOf } from '../credential/payload-of.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
@@ -28,12 +28,14 @@ export type ReadyCredential =
       readonly auth: OpenedFor<'signature'>
       /** The part of the signature that covers the body. */
       readonly payload: string
+      /** As above; of temporary keys. */
+      readonly onUnauthorized: (() => void) | null
     }
 
 /** A token is fetched while the body arrives and is scanned. */
 export function askForToken(tokens: Tokens, call: AdmittedCall): void {
   const auth = authOf(call)
-  const client = auth === null ? null : clientOf(auth)
+  const client = auth === null ? null : clientOf(auth, call)
   if (client !== null) void tokens.get(orderOf(call, client))
 }
 
@@ -58,22 +60,44 @@ export function readyCredential(
 ): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   const auth = authOf(call)
   if (auth === null) return denyCredential(call, { cause: 'not_opened' })
-  const client = clientOf(auth)
+  const cause = narrowingCause(auth, call)
+  if (cause !== null) return denyCredential(call, { cause })
+  const client = clientOf(auth, call)
   if (client !== null) {
     const order = orderOf(call, client)
     const found = tokens.get(order)
-    return found instanceof Promise
-      ? found.then((result) => withToken(tokens, call, order, result))
-      : withToken(tokens, call, order, found)
+    const use = (result: TokenResult) =>
+      withToken(tokens, call, order, { auth, result, headers, body })
+    return found instanceof Promise ? found.then(use) : use(found)
   }
-  if (isSigned(auth)) return readySignature(call, headers, auth, body)
+  if (isSigned(auth)) return readySignature(call, headers, auth, { body, onUnauthorized: null })
   return pass({ kind: 'static', auth: auth as StaticCredential, onUnauthorized: null })
 }
 
-/** The client of a credential that is exchanged for an access token; null for other credentials. */
-function clientOf(auth: OpenedAuth): TokenClient | null {
+/** The client of a credential that is exchanged for a token; null for other credentials. */
+function clientOf(auth: OpenedAuth, { agent, settings }: AdmittedCall): TokenClient | null {
   const { application } = credentialTypeOf(auth.type)
-  return application.kind === 'token' ? application.clientOf(auth) : null
+  const use: TokenUse = { agent_id: agent.agent_id, narrowing: settings.token_narrowing }
+  switch (application.kind) {
+    case 'token':
+      return application.clientOf(auth, use)
+    case 'signature':
+      return application.exchange?.clientOf(auth, use) ?? null
+    case 'static':
+      return null
+  }
+}
+
+/** Why a credential cannot be narrowed as a scope demands. An empty list would mean all to GitHub. */
+function narrowingCause({ type }: OpenedAuth, { settings }: AdmittedCall): CredentialCause | null {
+  const narrowing = settings.token_narrowing
+  if (narrowing === null) return null
+  if (type !== 'github_app') return 'not_narrowable'
+  const { repositories, permissions } = narrowing
+  const isEmpty =
+    repositories?.length === 0 ||
+    (permissions !== undefined && Object.keys(permissions).length === 0)
+  return isEmpty ? 'narrowed_to_nothing' : null
 }
 
 const isSigned = (auth: OpenedAuth): auth is OpenedFor<'signature'> =>
@@ -92,27 +116,46 @@ function withToken(
   tokens: Tokens,
   call: AdmittedCall,
   order: TokenOrder,
-  result: TokenResult,
-): Step<ReadyCredential> {
+  {
+    auth,
+    result,
+    headers,
+    body,
+  }: {
+    readonly auth: OpenedAuth
+    readonly result: TokenResult
+    readonly headers: readonly Header[]
+    readonly body: Buffer | null
+  },
+): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   if (result.kind === 'failed') return denyCredential(call, result.failure)
   const { token } = result
-  return pass({
-    kind: 'static',
-    auth: { type: 'bearer', token },
-    onUnauthorized: () => tokens.rejected(order, token),
-  })
+  const onUnauthorized = (): void => tokens.rejected(order, token)
+  const { application } = credentialTypeOf(auth.type)
+  if (application.kind !== 'signature')
+    return pass({ kind: 'static', auth: { type: 'bearer', token }, onUnauthorized })
+  const signer = application.exchange?.signer(auth, token) ?? auth
+  return readySignature(call, headers, signer as OpenedFor<'signature'>, { body, onUnauthorized })
 }
 
 async function readySignature(
   { integration }: AdmittedCall,
   headers: readonly Header[],
   auth: OpenedFor<'signature'>,
-  body: Buffer | null,
+  { body, onUnauthorized }: SignedCall,
 ): Promise<Step<ReadyCredential>> {
   const payload = await payloadOf(auth, integration.base.scheme, headers, body)
-  if (payload.kind === 'payload') return pass({ kind: 'signature', auth, payload: payload.text })
+  if (payload.kind === 'payload')
+    return pass({ kind: 'signature', auth, payload: payload.text, onUnauthorized })
+  if (payload.kind === 'too_large')
+    return deny('credential', 'request_too_large', { limit_bytes: payload.limit_bytes })
   const { content_encoding, reason } = payload
   return deny('credential', 'unsupported_content_encoding', { content_encoding, reason })
+}
+
+interface SignedCall {
+  readonly body: Buffer | null
+  readonly onUnauthorized: (() => void) | null
 }
 
 /** A token is the same for all hosts of an integration. */

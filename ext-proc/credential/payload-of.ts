@@ -5,9 +5,13 @@ import { hashBody } from './hash-body.ts'
 
 export type SignedPayload =
   | { readonly kind: 'payload'; readonly text: string }
+  | { readonly kind: 'too_large'; readonly limit_bytes: number }
   | Extract<Payload, { readonly kind: 'refused' }>
 
-/** What the signature covers of the body: its hash, or a placeholder for it. */
+/** A signature over the body itself is made on the event loop, in about a millisecond. */
+const BODY_MAX_BYTES = 1 << 20
+
+/** What the signature covers of the body: the body, its hash, or a placeholder for it. */
 export async function payloadOf(
   auth: OpenedFor<'signature'>,
   scheme: Scheme,
@@ -22,6 +26,10 @@ export async function payloadOf(
       return { kind: 'payload', text: payload.text }
     case 'refused':
       return payload
+    case 'body':
+      if (body === null) throw new Error('a body that must be signed was not buffered')
+      if (body.length > BODY_MAX_BYTES) return { kind: 'too_large', limit_bytes: BODY_MAX_BYTES }
+      return { kind: 'payload', text: body.toString('latin1') }
     case 'hash':
       if (body === null) throw new Error('a body that must be signed was not buffered')
       return { kind: 'payload', text: await hashBody(body) }

@@ -1,6 +1,5 @@
-import type { TokenClient } from '../../core/credential/credential-type.ts'
+import type { ClientStyle, TokenClient } from '../../core/credential/token-client.ts'
 import type { Secret } from '../../core/keys/secret.ts'
-import type { ClientStyle } from '../../core/token/ask-token.ts'
 import type { FetchOutcome } from '../../core/token/fetch-token.ts'
 import { type TokenFailure, tokenFailure } from '../../core/token/credential-cause.ts'
 
@@ -45,6 +44,8 @@ interface Entry {
 
 /** Far more OAuth integrations than one process serves; about 3 kB each. The least recently used one is evicted first. */
 export const TOKENS_MAX = 2_000
+/** Half of it for one organization, whose tokens may be one for each agent; beyond that its own are evicted. */
+export const TOKENS_OF_ORGANIZATION_MAX = 1_000
 /** Maximum number of concurrent fetches, each for a different integration. */
 export const FETCHES_MAX = 500
 /** Maximum for one organization, so that its unresponsive endpoints cannot block others. */
@@ -67,6 +68,8 @@ const REJECTED_MIN_AGE_MS = 5_000
  */
 export class TokenCache {
   readonly #entries = new Map<string, Entry>()
+  /** Entries of each organization. */
+  readonly #held_of = new Map<string, number>()
   readonly #parts: TokenCacheParts
   #under_way = 0
   readonly #under_way_of = new Map<string, number>()
@@ -103,16 +106,18 @@ export class TokenCache {
     const owner = ownerOf(order)
     const { revision } = order
     const known = this.#entries.get(owner)
+    const { organization_id } = order
+    const all = this.#entries.size >= TOKENS_MAX
+    const own = (this.#held_of.get(organization_id) ?? 0) >= TOKENS_OF_ORGANIZATION_MAX
     if (known?.revision === revision) {
-      if (this.#entries.size >= TOKENS_MAX) {
+      if (all || own) {
         this.#entries.delete(owner)
         this.#entries.set(owner, known)
       }
       return known
     }
-    this.#entries.delete(owner)
-    const [oldest] = this.#entries.keys()
-    if (oldest !== undefined && this.#entries.size >= TOKENS_MAX) this.#entries.delete(oldest)
+    if (known !== undefined) this.#drop(owner)
+    else if (all || own) this.#drop(this.#oldest(own ? `${organization_id} ` : ''))
     const entry: Entry = {
       revision,
       style: 'basic',
@@ -122,7 +127,21 @@ export class TokenCache {
       failures: 0,
     }
     this.#entries.set(owner, entry)
+    this.#held_of.set(organization_id, (this.#held_of.get(organization_id) ?? 0) + 1)
     return entry
+  }
+
+  #oldest(prefix: string): string {
+    for (const owner of this.#entries.keys()) if (owner.startsWith(prefix)) return owner
+    return ''
+  }
+
+  #drop(owner: string): void {
+    if (!this.#entries.delete(owner)) return
+    const [organization_id = ''] = owner.split(' ', 1)
+    const left = (this.#held_of.get(organization_id) ?? 0) - 1
+    if (left <= 0) this.#held_of.delete(organization_id)
+    else this.#held_of.set(organization_id, left)
   }
 
   #refresh(entry: Entry, order: TokenOrder, now_ms: number): TokenResult | Promise<TokenResult> {
@@ -173,5 +192,5 @@ export class TokenCache {
   }
 }
 
-const ownerOf = ({ organization_id, integration_id }: TokenOrder): string =>
-  `${organization_id} ${integration_id}`
+const ownerOf = ({ organization_id, integration_id, client }: TokenOrder): string =>
+  `${organization_id} ${integration_id} ${client.variant}`

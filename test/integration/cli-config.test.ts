@@ -88,7 +88,7 @@ const variablesOf = (text: string): Record<string, string> =>
   Object.fromEntries(
     [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [
       name,
-      `secret in ${name} of some length`,
+      /PRIVATE_KEY(_\d+)?$/.test(name) ? SECRETS.SECRET_KEY : `secret in ${name} of some length`,
     ]),
   )
 

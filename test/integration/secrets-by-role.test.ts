@@ -8,6 +8,7 @@ import { fromRoot } from '../../core/system/root.ts'
 import { call } from '../kit/call.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
 import { operatorAt } from '../kit/operator.ts'
+import { sampleAuths, samplePrivateKey } from '../kit/sample-auth.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { startTokenEndpoint } from '../kit/start-token-endpoint.ts'
 import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
@@ -53,12 +54,18 @@ const READERS: Readonly<Record<string, string>> = {
 const ids: Record<string, string> = {}
 
 async function makeCredentials(): Promise<void> {
-  for (const { type, members } of CREDENTIAL_TYPES) {
-    const auth: Record<string, string> = { type }
-    for (const [member, { text, visibility }] of Object.entries(members))
-      if (visibility === 'secret') auth[member] = secret(`${type}${member}`)
-      else if (text === 'url') auth[member] = tokens.url(type)
-      else auth[member] = text === 'header_name' ? 'X-Api-Key' : 'execute-api'
+  const samples = (of: string) =>
+    CREDENTIAL_TYPES.flatMap((declared) =>
+      sampleAuths(declared, tokens.url(declared.type), (member, { text }) => {
+        if (text !== 'private_key') return secret(`${of}${declared.type}${member}`)
+        const { pem, line } = samplePrivateKey()
+        stored.push(line)
+        return pem
+      }),
+    )
+  const connections = samples('connection')
+  for (const [i, auth] of samples('').entries()) {
+    const { type } = auth
     const access = await operator.makeAccess(stack.ownBaseUrl(), {
       auth,
       rules: [{ methods: ['GET', 'POST'], paths: ['/a/**'] }],
@@ -93,16 +100,10 @@ async function makeCredentials(): Promise<void> {
       })
     const path = `/admin/integrations/${access.integration.integration_id}`
     await operator.send('PUT', path, { name: `walk ${type} ${run}`, auth })
-    const own = Object.fromEntries(
-      Object.entries(auth).map(([name, text]) => [
-        name,
-        members[name]?.visibility === 'secret' ? secret(`connection${name}`) : text,
-      ]),
-    )
     const subject = `agent:${access.agent.agent_id}`
     const connected = await operator.send('POST', `${path}/connections`, {
       name: `walk ${type} ${run}`,
-      auth: own,
+      auth: connections[i],
       subject,
     })
     ids['connection_id'] = connected.connection_id

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { CREDENTIAL_TYPES, secretMembers } from '../../core/credential/catalogue.ts'
-import type { TextKind } from '../../core/credential/member.ts'
 import { call } from '../kit/call.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
 import { freePort } from '../kit/free-port.ts'
+import { sampleAuths, samplePrivateKey } from '../kit/sample-auth.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
 import type { ReceivedRequest } from '../kit/test-upstream/received-request.ts'
@@ -14,16 +14,6 @@ const stack = await sharedStack()
 const { operator } = stack
 const tokens = await startTokenEndpoint(stack.api.certificates, TEST_UPSTREAM_HOSTS.other)
 after(() => tokens.stop())
-/** What the members that are not secret have. */
-const PUBLIC: Readonly<Record<TextKind, (origin: string) => string>> = {
-  header_value: () => 'value',
-  header_name: () => 'X-Api-Key',
-  parameter_name: () => 'key',
-  text: () => 'somebody',
-  user_name: () => 'somebody',
-  word: () => 'execute-api',
-  url: (origin) => `${origin}/token`,
-}
 const canary = (name: string): string => `canary-${name}/+=&${Date.now()}`
 
 /** The headers and query parameters of a request, as text, by name. */
@@ -54,24 +44,24 @@ test('threat 11: a credential of whatever kind is in no log, event, metric, dump
     (a, b) => Number(b.type === 'none') - Number(a.type === 'none'),
   )
   const usual = new Set<string>()
-  for (const [i, { type, members, application }] of types.entries()) {
-    const own = secretMembers(type).map((member) => canary(`${type}-${member}`))
-    secrets.push(...own)
-    const authAt = (origin: string): object => ({
-      type,
-      ...Object.fromEntries(
-        Object.entries(members)
-          .filter(([, { visibility }]) => visibility === 'public')
-          .map(([member, { text }]) => [member, PUBLIC[text](origin)]),
-      ),
-      ...Object.fromEntries(secretMembers(type).map((member, at) => [member, own[at]])),
+  const samples = types.flatMap((declared) => {
+    const { type } = declared
+    return sampleAuths(declared, tokens.url(type), (member, { text }) => {
+      return text === 'private_key' ? samplePrivateKey().pem : canary(`${type}-${member}`)
+    }).map((auth) => ({ ...declared, auth }))
+  })
+  for (const [i, { type, application, auth }] of samples.entries()) {
+    const own = secretMembers(type).flatMap((member) => {
+      const secret = auth[member]
+      return secret?.startsWith('-----') ? (secret.split('\n')[2] ?? []) : (secret ?? [])
     })
-    const auth = authAt(tokens.url(type))
+    secrets.push(...own)
+    const away_auth = JSON.parse(JSON.stringify(auth).replaceAll(tokens.url(type), closed))
     const access = await operator.makeAccess(stack.ownBaseUrl(), {
       auth,
       rules: [{ methods: ['GET'], paths: ['/a/**'] }],
     })
-    const away = await operator.makeIntegration(`${closed}/${i}`, { auth: authAt(closed) })
+    const away = await operator.makeIntegration(`${closed}/${i}`, { auth: away_auth })
     await operator.makeScope(access.agent.agent_id, away.integration_id)
     const sent = stack.api.mark()
     for (const [url, headers] of [

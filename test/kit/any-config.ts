@@ -1,15 +1,16 @@
 import fc from 'fast-check'
 import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
-import type { TextKind } from '../../core/credential/member.ts'
 import { DELIVERED_EVENTS } from '../../core/catalogue/events.ts'
 import { anyCharacter } from './any-character.ts'
+import { sampleAuths, samplePrivateKey } from './sample-auth.ts'
 
 /** Every secret of a generated configuration is one of these variables. */
 export const SECRETS = {
   SECRET_A: 'a-secret-of-more-than-16-characters',
   SECRET_B: 'another-secret-of-some-length',
   SECRET_C: 'short',
+  SECRET_KEY: samplePrivateKey().pem,
 }
 
 const name = fc
@@ -17,7 +18,9 @@ const name = fc
   .filter((text) => /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/su.test(text))
 /** Few, so that some are there twice. */
 const fewNames = fc.oneof(fc.constantFrom('a', 'b', 'No', '1', 'null', '# x', 'é: ü'), name)
-const secret = fc.constantFrom(...Object.keys(SECRETS)).map((variable) => `\${${variable}}`)
+const secret = fc
+  .constantFrom('SECRET_A', 'SECRET_B', 'SECRET_C')
+  .map((variable) => `\${${variable}}`)
 const segment = fc.constantFrom('*', '**', 'v1', 'a b'.replace(' ', '%20'), 'Z', '~', 'x:y')
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((all) => `/${all.join('/')}`)
 /** The path of a URL. fast-check's `webPath` builds a table of all characters first, which takes a second. */
@@ -34,34 +37,30 @@ const metadata = fc
 const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
   fc.array(value, { minLength: 1, maxLength: 3 })
 
-/** Texts of members that are not secret. */
-const TEXTS: Readonly<Record<TextKind, readonly string[]>> = {
-  header_value: ['a b'],
-  header_name: ['x-key', 'X-Api-Key'],
-  parameter_name: ['key'],
-  text: ['me', '007', 'read write'],
-  user_name: ['yes', '012'],
-  word: ['s3', 'execute-api', 'eu-west-1'],
-  url: ['https://auth.example.com/token'],
-}
-
-const anyAuth = ({ type, members }: CredentialType): fc.Arbitrary<{ type: string }> => {
-  const all = Object.entries(members)
-  const values = all.map(([member, { visibility, text, may_be_empty }]) => [
-    member,
-    visibility === 'public'
-      ? fc.constantFrom(...TEXTS[text])
-      : may_be_empty
-        ? fc.oneof(secret, fc.constant(''))
-        : secret,
-  ])
-  const required = all.filter(([, { presence }]) => presence === 'required')
+const anyAuth = (declared: CredentialType): fc.Arbitrary<Record<string, string>> => {
+  const { members, check } = declared
+  const optional = Object.keys(members).filter((name) => members[name]?.presence === 'optional')
   return fc
-    .record(Object.fromEntries(values) as Readonly<Record<string, fc.Arbitrary<string>>>, {
-      requiredKeys: required.map(([member]) => member),
-    })
-    .map((given) => ({ type, ...given }))
+    .tuple(
+      fc.constantFrom(
+        ...sampleAuths(declared, 'https://auth.example.com', (_, { text, may_be_empty }) =>
+          text === 'private_key' ? KEY : may_be_empty ? '' : SECRET,
+        ),
+      ),
+      // Members that a check joins stay together.
+      fc.subarray(check === undefined ? optional : []),
+      secret,
+    )
+    .map(([auth, left_out, variable]) =>
+      Object.fromEntries(
+        Object.entries(auth)
+          .filter(([name]) => !left_out.includes(name))
+          .map(([name, value]) => [name, value === SECRET ? variable : value]),
+      ),
+    )
 }
+const SECRET = '(secret)'
+const KEY = '${SECRET_KEY}'
 const auth = fc.oneof(...CREDENTIAL_TYPES.map(anyAuth))
 
 const settings = fc.record(

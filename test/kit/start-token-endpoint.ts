@@ -45,6 +45,23 @@ export async function startTokenEndpoint(
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ access_token, token_type: 'Bearer', expires_in: 3600, ...more }))
   }
+  /** An access token, an installation token of GitHub, or temporary keys of AWS. */
+  const giveFor =
+    (name: string, url: string): TokenHandler =>
+    ({ form }, response) => {
+      const token = `token-${name}-${randomBytes(12).toString('hex')}`
+      const end = new Date(Date.now() + 3_600_000).toISOString()
+      if (url.endsWith('/access_tokens'))
+        response.writeHead(201).end(JSON.stringify({ token, expires_at: end }))
+      else if (form.get('Action') === 'AssumeRole')
+        response.writeHead(200).end(
+          `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA${name}</AccessKeyId>
+          <SecretAccessKey>secret-${token}</SecretAccessKey><SessionToken>${token}</SessionToken>
+          <Expiration>${end}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+        )
+      else return give(name, response)
+      of(given, name).push(token)
+    }
   const server = createServer({ key, cert }, (request, response) => {
     response.on('error', () => undefined)
     const parts: Buffer[] = []
@@ -55,7 +72,7 @@ export async function startTokenEndpoint(
       const form = new URLSearchParams(Buffer.concat(parts).toString())
       const one = { authorization: headers.authorization, headers, form }
       of(asked, name).push(one)
-      void (handlers.get(name) ?? ((_, to) => give(name, to)))(one, response)
+      void (handlers.get(name) ?? giveFor(name, request.url ?? ''))(one, response)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { fromRoot } from '../../core/system/root.ts'
 import { Secret } from '../../core/keys/secret.ts'
 import { readTokenAnswer } from '../../core/token/read-token-answer.ts'
-import type { ClientStyle } from '../../core/token/ask-token.ts'
+import type { ClientStyle } from '../../core/credential/token-client.ts'
 import type { FetchOutcome } from '../../core/token/fetch-token.ts'
 import {
   FETCHES_MAX,
@@ -13,6 +13,7 @@ import {
   TokenCache,
   type TokenOrder,
   TOKENS_MAX,
+  TOKENS_OF_ORGANIZATION_MAX,
 } from '../../ext-proc/credential/token-cache.ts'
 import {
   CREDENTIAL_CAUSES,
@@ -91,15 +92,18 @@ test('whatever an endpoint answers, a token is visible ASCII and lives between n
   )
 })
 
-const order = (id: string, revision = '1'): TokenOrder => ({
+const order = (id: string, revision = '1', more: Partial<TokenOrder> = {}): TokenOrder => ({
   organization_id: 'org',
   integration_id: id,
   revision,
   client: {
-    token_url: `https://login.example.com/${id}`,
-    client_id: id,
-    client_secret: new Secret(`secret of ${id} ${revision}`),
+    token_url: `https://login.example.com/${id}/${revision}`,
+    variant: '',
+    answer: 'oauth',
+    has_styles: true,
+    request: () => Promise.resolve({ headers: {}, body: '' }),
   },
+  ...more,
 })
 
 /** A cache whose clock and endpoint are in the test's hands. */
@@ -112,7 +116,7 @@ function makeCache() {
     onFailure: (_, failure) => failures.push(failure),
     fetch: (client, style) =>
       new Promise((end) => {
-        fetches.push({ style, client: client.client_secret.reveal(), end })
+        fetches.push({ style, client: client.token_url, end })
       }),
   })
   let count = 0
@@ -195,7 +199,7 @@ test('any change of the integration makes its token forgotten, also one that is 
   const [before, after] = [ask(order('a', '1')), ask(order('a', '2'))]
   assert.deepEqual(
     fetches.map(({ client }) => client),
-    ['secret of a 1', 'secret of a 2'],
+    ['https://login.example.com/a/1', 'https://login.example.com/a/2'],
   )
   fetches[0]?.end(token())
   assert.equal(await before, 'token 1')
@@ -250,15 +254,35 @@ test('fetches and tokens have bounds', async () => {
     for (const { end } of fetches.splice(0)) end(failed())
     await new Promise(setImmediate)
   }
-  for (let i = 0; i <= TOKENS_MAX; i++) {
-    const waiting = ask(order(`kept ${i}`))
+  const keep = async (of: TokenOrder): Promise<void> => {
+    const waiting = ask(of)
     fetches.at(-1)?.end(token())
     await waiting
   }
-  assert.notEqual(askNow(order('kept 1')), null)
-  assert.equal(askNow(order('kept 0')), null)
+  const neighbour = order('kept', '1', { organization_id: 'another' })
+  await keep(neighbour)
+  for (let i = 0; i <= TOKENS_OF_ORGANIZATION_MAX; i++) await keep(order(`of one ${i}`))
+  assert.notEqual(askNow(neighbour), null)
+  assert.notEqual(askNow(order('of one 1')), null)
+  assert.equal(askNow(order('of one 0')), null)
+  fetches.at(-1)?.end(token())
+  for (let i = 0; i < TOKENS_MAX; i++)
+    await keep(order(`kept ${i}`, '1', { organization_id: `o${i}` }))
+  assert.equal(askNow(neighbour), null)
 })
 
+test('agents of one credential have tokens of their own where it says so', async () => {
+  const { fetches, token, ask, askNow } = makeCache()
+  const of = (variant: string): TokenOrder => {
+    const one = order('a')
+    return { ...one, client: { ...one.client, variant } }
+  }
+  const waiting = [ask(of('one')), ask(of('other'))]
+  for (const { end } of fetches) end(token())
+  await Promise.all(waiting)
+  assert.equal(askNow(of('one')), 'token 1')
+  assert.equal(askNow(of('other')), 'token 2')
+})
 const PAGE = fromRoot('docs', 'guides', 'credentials.md')
 const PLACE = /(<!-- causes: [^\n]*-->\n)[^]*?(<!-- \/causes -->)/
 

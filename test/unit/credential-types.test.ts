@@ -13,34 +13,27 @@ import {
   secretMembers,
 } from '../../core/credential/catalogue.ts'
 import { defineCredential, type FilledPair } from '../../core/credential/credential-type.ts'
-import type { TextKind } from '../../core/credential/member.ts'
 import { optionalSecret, secret, shown } from '../../core/credential/member.ts'
 import { HIDDEN_MEMBERS } from '../../core/credential/hidden-members.ts'
 import type { Integration } from '../../core/catalogue/model.ts'
 import { ownedName } from '../../core/request/owned-name.ts'
 import { plainHeaderName } from '../../core/request/plain-header-name.ts'
 import { fromRoot } from '../../core/system/root.ts'
+import { sampleText } from '../kit/sample-auth.ts'
 import { isSealed, parseKeyRing, seal } from '../../core/keys/seal.ts'
 import { Secret } from '../../core/keys/secret.ts'
 import { credentialBinding, openAuth, sealAuth } from '../../core/store/credential-binding.ts'
 
 const ring = parseKeyRing(randomBytes(32).toString('base64'))
-const PUBLIC: Readonly<Record<TextKind, string>> = {
-  header_value: 'value',
-  header_name: 'x-key',
-  parameter_name: 'key',
-  text: 'somebody',
-  user_name: 'somebody',
-  word: 's3',
-  url: 'https://login.example.com/token',
-}
 const secretOf = (type: string, member: string): string => `the-${type}-${member}-is-long`
 
 /** Each type with all of its members, as a caller gives it. */
 const EVERY = CREDENTIAL_TYPES.map(({ type, members }) => {
-  const given = Object.entries(members).map(([member, { visibility, text }]) => [
+  const given = Object.entries(members).map(([member, declared]) => [
     member,
-    visibility === 'secret' ? secretOf(type, member) : PUBLIC[text],
+    declared.visibility === 'secret'
+      ? secretOf(type, member)
+      : sampleText(member, declared, 'https://login.example.com'),
   ])
   return { type, auth: { type, ...Object.fromEntries(given) } as SealedAuth }
 })

@@ -286,6 +286,10 @@ test('merged settings are the strictest of each', () => {
     allow_batches: true,
     mcp_tools: { allow: ['read_*', 'list_*'], deny: ['x'] },
     read_tools: ['list_*'],
+    token_narrowing: {
+      repositories: ['web', 'docs'],
+      permissions: { contents: 'write', issues: 'read' },
+    },
     injection_detection: {
       ...injection,
       mode: 'log',
@@ -308,6 +312,7 @@ test('merged settings are the strictest of each', () => {
     max_body_bytes: null,
     max_response_bytes: 700,
     allow_batches: false,
+    token_narrowing: { repositories: ['web', 'api'], permissions: { contents: 'read' } },
     mcp_tools: { allow: ['*_file'], deny: ['Y'] },
     injection_detection: {
       ...injection,
@@ -333,6 +338,7 @@ test('merged settings are the strictest of each', () => {
     over_limit: 'refuse',
     allow_batches: false,
     read_tools: [[['list_', '']], []],
+    token_narrowing: { repositories: ['web'], permissions: { contents: 'read' } },
     injection: {
       enabled: true,
       mode: 'alert',
