@@ -55,6 +55,12 @@ function narrowingOf(narrowing: TokenNarrowing | null): TokenNarrowing {
     ...(repositories === undefined ? {} : { repositories: [...repositories].sort() }),
     ...(permissions === undefined
       ? {}
-      : { permissions: Object.fromEntries(Object.entries(permissions).sort()) }),
+      : {
+          permissions: Object.fromEntries(
+            Object.keys(permissions)
+              .sort()
+              .map((name) => [name, permissions[name] ?? '']),
+          ),
+        }),
   }
 }

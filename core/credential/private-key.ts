@@ -33,14 +33,8 @@ export function readPrivateKey(text: string): JwtKey | null {
 
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): JwtKey['alg'] | null {
   const { modulusLength = 0, namedCurve = '' } = asymmetricKeyDetails ?? {}
-  switch (asymmetricKeyType) {
-    case 'rsa':
-      return modulusLength >= RSA_BITS_MIN && modulusLength <= RSA_BITS_MAX ? 'RS256' : null
-    case 'ec':
-      return CURVES[namedCurve] ?? null
-    case 'ed25519':
-      return 'EdDSA'
-    default:
-      return null
-  }
+  if (asymmetricKeyType === 'rsa')
+    return modulusLength >= RSA_BITS_MIN && modulusLength <= RSA_BITS_MAX ? 'RS256' : null
+  if (asymmetricKeyType === 'ed25519') return 'EdDSA'
+  return asymmetricKeyType === 'ec' ? (CURVES[namedCurve] ?? null) : null
 }

@@ -1,10 +1,8 @@
 import { sign } from 'node:crypto'
-import { promisify } from 'node:util'
 import type { Secret } from '../keys/secret.ts'
 import { type JwtKey, readPrivateKey } from './private-key.ts'
 
 const HASHES = { RS256: 'sha256', ES256: 'sha256', ES384: 'sha384', EdDSA: null } as const
-const signInThread = promisify(sign)
 
 /** Signs a JWT (RFC 7515), off the event loop. Undefined claims are left out. Rejects if the key cannot be read. */
 export async function signJwt(
@@ -16,10 +14,12 @@ export async function signJwt(
   if (read === null) throw new Error('the private key cannot be read')
   const { key, alg } = read
   const text = [{ alg, typ: 'JWT', kid }, claims].map(encode).join('.')
-  const signature = await signInThread(HASHES[alg], Buffer.from(text), {
-    key,
-    dsaEncoding: 'ieee-p1363',
-  })
+  const options = { key, dsaEncoding: 'ieee-p1363' } as const
+  const signature = await new Promise<Buffer>((resolve, reject) =>
+    sign(HASHES[alg], Buffer.from(text), options, (error, made) =>
+      error === null ? resolve(made) : reject(error),
+    ),
+  )
   return `${text}.${signature.toString('base64url')}`
 }
 

@@ -10,7 +10,7 @@ export interface TokenMoment {
   readonly nonce: string
 }
 
-export interface TokenRequest {
+export interface SignedForm {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -25,7 +25,7 @@ export interface TokenClient {
   /** Whether the client has a secret, which some endpoints take in one style only. */
   readonly has_styles: boolean
   /** Rejects if a key of the credential cannot be read. */
-  request(style: ClientStyle, moment: TokenMoment): Promise<TokenRequest>
+  request(style: ClientStyle, moment: TokenMoment): Promise<SignedForm>
 }
 
 /** For whom a token is requested. */
@@ -61,7 +61,7 @@ export async function withClient(
   form: URLSearchParams,
   style: ClientStyle,
   { now_ms, nonce }: TokenMoment,
-): Promise<TokenRequest> {
+): Promise<SignedForm> {
   const { client_id, client_secret, private_key, key_id, audience } = client
   const headers: Record<string, string> = {}
   if (private_key !== undefined) {

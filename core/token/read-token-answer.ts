@@ -41,17 +41,17 @@ const ERROR_CODES: ReadonlySet<unknown> = new Set([
 
 /** Parses the response of a token endpoint (RFC 6749 §5). */
 export function readTokenAnswer(status: number, body: Buffer): TokenAnswer {
-  if (status >= 300 && status < 400) return failed('redirect_refused', status)
+  if (status >= 300 && status < 400) return noToken('redirect_refused', status)
   const answer = readObject(body)
   if (status !== 200) {
     const code = answer?.['error']
-    return failed('refused', status, ERROR_CODES.has(code) ? String(code) : null)
+    return noToken('refused', status, ERROR_CODES.has(code) ? String(code) : null)
   }
   const text = answer?.['access_token']
-  if (typeof text !== 'string') return failed('unreadable_answer', status)
+  if (typeof text !== 'string') return noToken('unreadable_answer', status)
   const type = answer?.['token_type']
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    return failed('other_token_type', status)
+    return noToken('other_token_type', status)
   const token = usableToken(status, [text], readLifetime(answer?.['expires_in']))
   return token.kind === 'failed' ? token : { ...token, ...furtherMembers(answer ?? {}) }
 }
@@ -63,9 +63,9 @@ export function usableToken(
   lifetime_s: number,
 ): TokenAnswer {
   if (!parts.every((part) => USABLE.test(part) && part.length <= TOKEN_LENGTH_LIMIT))
-    return failed('unusable_token', status)
-  if (Number.isNaN(lifetime_s)) return failed('unreadable_answer', status)
-  if (lifetime_s <= 0) return failed('expired_token', status)
+    return noToken('unusable_token', status)
+  if (Number.isNaN(lifetime_s)) return noToken('unreadable_answer', status)
+  if (lifetime_s <= 0) return noToken('expired_token', status)
   const token = new Secret(parts.join(' '))
   return { kind: 'token', token, lifetime_s: Math.min(lifetime_s, LIFETIME_LIMIT_S) }
 }
@@ -114,7 +114,7 @@ export function readObject(body: Buffer): Readonly<Record<string, unknown>> | nu
   }
 }
 
-export const failed = (
+export const noToken = (
   cause: TokenFailure['cause'],
   status: number,
   code: string | null = null,

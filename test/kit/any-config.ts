@@ -38,7 +38,7 @@ const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
   fc.array(value, { minLength: 1, maxLength: 3 })
 
 const anyAuth = (declared: CredentialType): fc.Arbitrary<Record<string, string>> => {
-  const { members, check } = declared
+  const { members } = declared
   const optional = Object.keys(members).filter((name) => members[name]?.presence === 'optional')
   return fc
     .tuple(
@@ -48,7 +48,7 @@ const anyAuth = (declared: CredentialType): fc.Arbitrary<Record<string, string>>
         ),
       ),
       // Members that a check joins stay together.
-      fc.subarray(check === undefined ? optional : []),
+      fc.subarray(declared.check === undefined ? optional : []),
       secret,
     )
     .map(([auth, left_out, variable]) =>

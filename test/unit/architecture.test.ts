@@ -22,7 +22,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The native calls whose time is not linear, each behind a bound.
   'core/bounded': ['core/bounded', 'node:url'],
   // Declarations, which compute without I/O.
-  'core/credential': ['core/credential', 'core/keys/secret.ts', 'node:crypto'],
+  'core/credential': [
+    'core/bounded/parse-url.ts',
+    'core/credential',
+    'core/keys/secret.ts',
+    'node:crypto',
+  ],
   // How a request can be read, and the rules: pure functions of bytes and facts, with no connection, file or process.
   'core/request': [
     'core',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { knownUrl } from '../../bounded/parse-url.ts'
 import { Secret } from '../../keys/secret.ts'
 import type { TokenClient } from '../token-client.ts'
 import { hashOfText } from './canonical-request.ts'
@@ -36,7 +37,7 @@ export function assumeRole(auth: AwsCredential, role: AwsRole, agent_id: string)
       if (external_id !== undefined) form.set('ExternalId', external_id)
       if (session_policy !== undefined) form.set('Policy', session_policy)
       const body = form.toString()
-      const { host, pathname, search } = new URL(url)
+      const { host, pathname, search } = knownUrl(url)
       const request = {
         method: 'POST',
         raw_path: pathname,
