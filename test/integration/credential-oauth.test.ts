@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { jwtVerify } from 'jose'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { type HttpAnswer, call } from '../kit/call.ts'
+import { checkSignature } from '../kit/check-signature.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
 import { freePort } from '../kit/free-port.ts'
 import { openCall } from '../kit/open-call.ts'
@@ -12,6 +16,11 @@ import { sharedStack } from '../kit/shared-stack.ts'
 import { startTokenEndpoint } from '../kit/start-token-endpoint.ts'
 import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
 import { until } from '../kit/until.ts'
+
+/** It has no types of its own. */
+const { Provider } = (await import(String('oidc-provider'))) as {
+  readonly Provider: new (issuer: string, settings: object) => { callback(): RequestListener }
+}
 
 const stack = await sharedStack()
 const { operator, api } = stack
@@ -308,3 +317,178 @@ test('threat 11: neither a client secret nor a token is anywhere in the clear', 
   assert.equal(secrets.length, 2)
   assert.deepEqual(await findLeaks(stack, secrets), [])
 })
+
+test('an OpenID provider takes a client that signs (private_key_jwt)', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const port = await freePort()
+  const issuer = `https://${TEST_UPSTREAM_HOSTS.other}:${port}`
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: 'agents',
+        token_endpoint_auth_method: 'private_key_jwt',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] },
+      },
+    ],
+    features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
+  })
+  const { key, cert } = api.certificates
+  const server = createHttpsServer({ key, cert }, provider.callback())
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  after(() => server.close())
+  const accessWith = (private_key: KeyObject): Promise<Access> =>
+    accessBy({
+      type: 'oauth2_client_credentials',
+      token_url: `${issuer}/token`,
+      client_id: 'agents',
+      private_key: pemOf(private_key),
+      key_id: 'k1',
+      audience: issuer,
+    })
+  const sent = api.mark()
+  assert.equal((await send(await accessWith(privateKey))).status, 200)
+  assert.match(arrivedWith(sent)[0] ?? '', /^Bearer .{20,}$/)
+  const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  assertRefusal(await send(await accessWith(other)), 502, 'credential_unavailable')
+  assert.equal(sent().length, 1)
+})
+
+test('a GitHub App gets installation tokens, one for each narrowing of a scope', async () => {
+  const name = newName()
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const asked: object[] = []
+  tokens.behave(name, async ({ authorization = '', body }, response) => {
+    const { payload } = await jwtVerify(authorization.replace('Bearer ', ''), publicKey, {
+      algorithms: ['RS256'],
+      issuer: '4711',
+      requiredClaims: ['iat', 'exp'],
+    }).catch(() => ({ payload: null }))
+    if (payload === null) return void response.writeHead(401).end('{"message":"Bad credentials"}')
+    asked.push(JSON.parse(body))
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    response.writeHead(201).end(JSON.stringify({ token: `ghs_${asked.length}`, expires_at }))
+  })
+  const auth = {
+    type: 'github_app',
+    app_id: '4711',
+    installation_id: '42',
+    api_url: tokens.url(name),
+  }
+  const integration = await operator.makeIntegration(stack.ownBaseUrl(), {
+    auth: { ...auth, private_key: pemOf(privateKey) },
+  })
+  const caller = async (token_narrowing: object | null): Promise<Access> => {
+    const agent = await operator.makeAgent()
+    await operator.makeScope(agent.agent_id, integration.integration_id, { token_narrowing })
+    const headers = { authorization: `Bearer ${agent.api_key}` }
+    return { base_url: integration.base_url, headers } as unknown as Access
+  }
+  const web = { repositories: ['web'], permissions: { contents: 'read' } }
+  const [all, one, same] = [await caller(null), await caller(web), await caller(web)]
+  const sent = api.mark()
+  for (const access of [all, one, same, one]) assert.equal((await send(access)).status, 200)
+  assert.deepEqual(asked, [{}, web])
+  assert.deepEqual(
+    arrivedWith(sent),
+    [1, 2, 2, 2].map((n) => `Bearer ghs_${n}`),
+  )
+  // Two scopes of one agent that have nothing in common.
+  const agent = await operator.makeAgent()
+  for (const repositories of [['web'], ['docs']])
+    await operator.makeScope(agent.agent_id, integration.integration_id, {
+      token_narrowing: { repositories },
+    })
+  const headers = { authorization: `Bearer ${agent.api_key}` }
+  const { base_url } = integration
+  const refused = await send({ base_url, headers } as unknown as Access)
+  assertRefusal(refused, 502, 'credential_unavailable')
+  const bearer = await accessBy({ type: 'bearer', token: 'b' }, { scope: { token_narrowing: web } })
+  assertRefusal(await send(bearer), 502, 'credential_unavailable')
+  const { privateKey: wrong } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const unknown = await accessBy({ ...auth, private_key: pemOf(wrong) })
+  assertRefusal(await send(unknown), 502, 'credential_unavailable')
+  assert.equal(sent().length, 4)
+  assert.equal(asked.length, 2)
+})
+
+test('a role is assumed once for each agent, and signs its calls', async () => {
+  const name = newName()
+  const integration = await operator.makeIntegration(stack.ownBaseUrl(), {
+    auth: {
+      type: 'aws_sigv4',
+      access_key_id: 'AKIABASE',
+      secret_access_key: 'base-secret',
+      region: 'eu-west-1',
+      service: 's3',
+      role_arn: 'arn:aws:iam::123456789012:role/agents',
+      external_id: 'x-1',
+      sts_url: tokens.url(name),
+    },
+  })
+  const sent = api.mark()
+  const agents = [await operator.makeAgent(), await operator.makeAgent()]
+  for (const { agent_id, api_key } of agents) {
+    await operator.makeScope(agent_id, integration.integration_id)
+    const headers = { authorization: `Bearer ${api_key}` }
+    const access = { base_url: integration.base_url, headers } as unknown as Access
+    for (const path of ['/a', '/b']) assert.equal((await send(access, path)).status, 200)
+  }
+  const asked = tokens.asked(name)
+  assert.deepEqual(
+    asked.map(({ form }) => form.get('RoleSessionName')),
+    agents.map(({ agent_id }) => agent_id),
+  )
+  sent().forEach((one, i) => {
+    const session_token = tokens.given(name)[i < 2 ? 0 : 1] ?? ''
+    checkSignature(one, {
+      access_key_id: `ASIA${name}`,
+      secret_access_key: `secret-${session_token}`,
+      session_token,
+      region: 'eu-west-1',
+      service: 's3',
+    })
+  })
+  assert.equal(sent().length, 4)
+})
+
+test('an HMAC is what the API computes of what it received', async () => {
+  const auth = {
+    type: 'hmac',
+    header: 'X-Signature',
+    algorithm: 'sha256',
+    key: 'the shared key',
+    template: '{timestamp}.{method}.{path_and_query}.{body}',
+    value: 't={timestamp},v1={signature}',
+  }
+  const access = await accessBy(auth)
+  const sent = api.mark()
+  const { base_url, headers } = access
+  const own = { ...headers, 'x-signature': 't=1,v1=mine' }
+  for (const [method, path, body] of [
+    ['GET', '/v1/a%20b?x=1&y', undefined],
+    ['POST', '/v1/charges', '{"amount": 5, "ü": "\u0000"}'],
+    ['POST', '/v1/none', ''],
+  ] as const) {
+    const answer = await call({
+      to: stack.proxyUrl,
+      path: `/${base_url}${path}`,
+      method,
+      headers: own,
+      ...(body === undefined ? {} : { body }),
+    })
+    assert.equal(answer.status, 200)
+  }
+  assert.equal(sent().length, 3)
+  for (const one of sent()) {
+    const [, time, signature] =
+      /^t=(\d+),v1=([0-9a-f]{64})$/.exec(one.header('x-signature') ?? '') ?? []
+    const text = `${time}.${one.method}.${one.path}.${one.body.toString('latin1')}`
+    const own_hash = createHmac('sha256', auth.key).update(text, 'latin1').digest('hex')
+    assert.equal(signature, own_hash)
+  }
+})
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -8,6 +8,7 @@ export interface AskedToken {
   readonly authorization: string | undefined
   readonly headers: IncomingMessage['headers']
   readonly form: URLSearchParams
+  readonly body: string
 }
 
 type TokenHandler = (asked: AskedToken, response: ServerResponse) => void | Promise<void>
@@ -69,8 +70,9 @@ export async function startTokenEndpoint(
     request.on('end', () => {
       const name = (request.url ?? '').split('/')[1]?.split('?')[0] ?? ''
       const { headers } = request
-      const form = new URLSearchParams(Buffer.concat(parts).toString())
-      const one = { authorization: headers.authorization, headers, form }
+      const body = Buffer.concat(parts).toString()
+      const form = new URLSearchParams(body)
+      const one = { authorization: headers.authorization, headers, form, body }
       of(asked, name).push(one)
       void (handlers.get(name) ?? giveFor(name, request.url ?? ''))(one, response)
     })
