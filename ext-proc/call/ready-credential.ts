@@ -35,7 +35,8 @@ export type ReadyCredential =
 /** A token is fetched while the body arrives and is scanned. */
 export function askForToken(tokens: Tokens, call: AdmittedCall): void {
   const auth = authOf(call)
-  const client = auth === null ? null : clientOf(auth, call)
+  const isUsable = auth !== null && narrowingCause(auth, call) === null
+  const client = isUsable ? clientOf(auth, call) : null
   if (client !== null) void tokens.get(orderOf(call, client))
 }
 
