@@ -10,9 +10,10 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
 import { anyCharacter } from '../kit/any-character.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 400)
+const RUNS = repetitions(400)
 const ENTRIES = 60
 
 let valkey: KitValkey

@@ -11,9 +11,10 @@ import {
   type Json,
 } from '../kit/admin-in-process.ts'
 import { anyCharacter } from '../kit/any-character.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 25)
+const RUNS = repetitions(25)
 
 let valkey: KitValkey
 let admin: AdminInProcess

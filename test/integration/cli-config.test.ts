@@ -16,6 +16,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
 import { anyConfig, SECRETS } from '../kit/any-config.ts'
 import { type Operator, operatorAt } from '../kit/operator.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
@@ -108,7 +109,7 @@ test('a dump that is applied to an empty deployment is dumped as the same text, 
       const nothing = await other.diff(text, { prune: true, exitCode: true }, env as typeof SECRETS)
       assert.equal(nothing.code, 0, nothing.out)
     }),
-    { numRuns: 12 },
+    { numRuns: repetitions(12) },
   )
 })
 

@@ -521,8 +521,11 @@ test('502 upstream_reset: an upstream that closes without an answer', async () =
 })
 
 test('504 upstream_timeout: an upstream that stays silent', async () => {
-  const answer = await ask({ path: `/${open.base_url}/slow`, headers: open.headers })
-  assertRefusal(answer, 504, 'upstream_timeout', { base_url: open.base_url })
+  const { base_url, headers } = await operator.makeAccess(stack.ownBaseUrl(), {
+    integration: { upstream: { response_timeout_ms: 1_000, retries: 0 } },
+  })
+  const answer = await ask({ path: `/${base_url}/slow`, headers })
+  assertRefusal(answer, 504, 'upstream_timeout', { base_url })
 })
 
 test('508 loop_detected: a call that has been here before', async () => {

@@ -6,8 +6,11 @@ import { KILL, LOCKS } from '../kit/restrictions.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { until } from '../kit/until.ts'
 
-/** A kill, and each lock. Every other comes while the edges still read what the end of the one before has changed. */
-const RESTRICTIONS = [KILL, ...LOCKS, KILL]
+/**
+ * A kill, and a lock of each target in one of its modes. Every other comes while the edges still read what the end of the one
+ * before has changed.
+ */
+const RESTRICTIONS = [KILL, ...LOCKS.filter((_, i) => i % 2 === 0), KILL]
 const CALLERS_EACH = 3
 /** So many calls are answered in each phase of a round before the next begins. */
 const ANSWERS = 12

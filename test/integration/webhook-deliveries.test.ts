@@ -7,6 +7,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import type { DeliveryView } from '../../admin/webhooks/webhook-schemas.ts'
 import { sealSecret } from '../../admin/webhooks/webhook-secret.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { rewriteRecord } from '../kit/rewrite-record.ts'
 import { closeFloods } from '../../admin/webhooks/close-floods.ts'
 import type { Envelope } from '../../core/change/build-envelope.ts'
@@ -492,7 +493,7 @@ test('no input of any kind makes the webhooks API fail', async () => {
         assert.ok(status < 500, `${verb} ${path} ${content}: ${status}`)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: repetitions(300) },
   )
 })
 

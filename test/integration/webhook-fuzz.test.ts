@@ -9,10 +9,11 @@ import { pinnedConnector } from '../../admin/webhooks/pinned-connector.ts'
 import { sendDelivery } from '../../admin/webhooks/send-delivery.ts'
 import { DELIVERED_EVENTS } from '../../core/catalogue/events.ts'
 import { anyCharacter } from '../kit/any-character.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { until } from '../kit/until.ts'
 import { startWebhookStack } from '../kit/webhook-stack.ts'
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 500)
+const RUNS = repetitions(500)
 
 const stack = await startWebhookStack()
 const { receiver, subscribe, record, send } = stack

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 const INTERVAL_MS = 20
+/** A check that costs something is not asked so often that it slows what is waited for. */
+const PAUSE_PER_CHECK = 3
 /** Long enough to distinguish what never comes from what comes late on a busy machine. */
 const LIMIT_MS = 120_000
 
@@ -16,7 +18,6 @@ export async function until<T>(
     const value = await check()
     if (value) return value
     if (Date.now() > deadline) throw new Error(`waited ${limit_ms} ms in vain: ${what}`)
-    // A check that costs something is not asked so often that it slows what is waited for.
-    await wait(Math.max(INTERVAL_MS, performance.now() - began_ms))
+    await wait(Math.max(INTERVAL_MS, PAUSE_PER_CHECK * (performance.now() - began_ms)))
   }
 }
