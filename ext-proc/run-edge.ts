@@ -15,6 +15,7 @@ import { ActivityRecorder } from './record/activity-recorder.ts'
 import { AgentUses } from './record/agent-uses.ts'
 import { beginRecord } from './record/begin-record.ts'
 import { HeldBytes } from './call/held-bytes.ts'
+import { approvalStore } from './call/approval-store.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { patternReporter } from './process/report-patterns.ts'
 import { openForwardProxy, type ForwardProxy } from './forward/open-forward-proxy.ts'
@@ -261,10 +262,8 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   const { inFlight, killBoard, policy, lease, stall, clock } = fleet
   const now = (): Date => new Date(clock.now().ms)
   let installation = ''
-  const readDeploymentId = async (): Promise<string> => {
-    installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
-    return installation
-  }
+  const readDeploymentId = async (): Promise<string> =>
+    (installation = (await commands.get(REDIS_KEYS.installation)) ?? installation)
   await readDeploymentId().catch(() => undefined)
   const whyUnavailable = (error: unknown): string | null =>
     error instanceof TurnsFullError
@@ -284,6 +283,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
+    approvals: approvalStore({ redis: commands, ring: fleet.keyRing, edge_id, log }),
     takeRate: (counter) => rates.take(counter),
     nowMs: fleet.clock.nowMs,
     settings: {

@@ -12,6 +12,10 @@ const KINDS: Readonly<Record<SealedKind, { readonly owner: string; readonly repa
   webhook_secret: { owner: 'webhook', repair: 'PATCH the webhook with url and secret' },
   idempotent_answer: { owner: 'stored response', repair: 'wait ten minutes until it expires' },
   archive_key: { owner: 'archive key', repair: 'restore it from a backup' },
+  access_excerpt: {
+    owner: 'access request',
+    repair: 'let the agent make its call again, once the request has expired',
+  },
   forward_ca: { owner: 'CA of the forward proxy', repair: 'run agw ca rotate replace' },
 }
 

@@ -3,6 +3,7 @@ import { sealedAnswers } from './sealed-answers.ts'
 import { sealedArchiveKeys } from './sealed-archive-keys.ts'
 import { sealedAuthority } from './sealed-authority.ts'
 import { sealedCredentials } from './sealed-credentials.ts'
+import { sealedExcerpts } from './sealed-excerpts.ts'
 import type { SealedStore } from './sealed-store.ts'
 import { sealedWebhookSecrets } from './sealed-webhook-secrets.ts'
 
@@ -13,4 +14,5 @@ export const SEALED_STORES: Readonly<Record<SealedKind, SealedStore>> = {
   idempotent_answer: sealedAnswers,
   archive_key: sealedArchiveKeys,
   forward_ca: sealedAuthority,
+  access_excerpt: sealedExcerpts,
 }

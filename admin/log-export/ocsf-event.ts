@@ -31,6 +31,8 @@ const KINDS: Readonly<Record<EventName, readonly [keyof typeof CLASSES, Severity
   injection_detected: ['finding', HIGH],
   anomaly_detected: ['finding', HIGH],
   changes_lost: ['finding', CRITICAL],
+  access_requested: ['call', LOW],
+  access_decided: ['call', LOW],
   locked: ['call', HIGH],
   unlocked: ['call', LOW],
   connection_changed: ['account', LOW],

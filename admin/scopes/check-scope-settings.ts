@@ -47,6 +47,9 @@ export function checkScopeSettings(
         path: `/${member}`,
         message: `must be at most ${body_limit_bytes}, the limit of this gateway`,
       })
+  for (const [rule, { upgrade = [], approval }] of scope.rules.entries())
+    if (upgrade.length > 0 && approval !== undefined)
+      issues.push({ path: `/rules/${rule}/approval`, message: NOT_OF_SOCKETS })
   issues.push(...checkTimes(scope))
   for (const member of ['agent_selector', 'integration_selector'] as const) {
     const selector = scope[member] ?? null
@@ -73,6 +76,8 @@ function checkTimes({ not_before = null, expires_at = null }: Settings): Issue[]
 export const pathsOf = ({ rules }: Pick<Scope, 'rules'>): number =>
   rules.reduce((sum, { paths }) => sum + paths.length, 0)
 
+const NOT_OF_SOCKETS =
+  'must not stand beside upgrade: the messages of a WebSocket cannot be approved. Use two rules'
 const TOO_DEEP = `has more than ${PATH_DEEP_LIMIT} "**"`
 
 const PATH_PROBLEMS: Readonly<Record<PatternProblem, string>> = {

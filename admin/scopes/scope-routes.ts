@@ -49,6 +49,7 @@ const needsOf = ({
   connection_id,
   users = [],
   token_narrowing,
+  rules,
 }: Scope): readonly EdgeMember[] => [
   ...(SPEAKERS.some((speaker) => isStricter(roles?.[speaker] ?? mode, mode))
     ? (['injection_roles'] as const)
@@ -62,6 +63,7 @@ const needsOf = ({
   ...(token_narrowing == null ? [] : (['token_narrowing'] as const)),
   ...(agent_id === SELECTED ? (['agent_selector'] as const) : []),
   ...(integration_id === SELECTED ? (['integration_selector'] as const) : []),
+  ...(rules.some(({ approval }) => approval !== undefined) ? (['rule_approval'] as const) : []),
 ]
 
 export const scopeRoutes: readonly Route[] = defineResource({

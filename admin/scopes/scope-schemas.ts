@@ -1,6 +1,14 @@
 import { PERMISSION_LEVELS } from '../../core/credential/narrowest.ts'
 import { type TObject, type TProperties, Type } from 'typebox'
-import { RATE_PER, RULE_UPGRADES, SCOPE_DEFAULTS, SPEAKERS } from '../../core/catalogue/model.ts'
+import {
+  APPROVAL_DEFAULTS,
+  APPROVAL_REUSE,
+  APPROVER_ROLES,
+  RATE_PER,
+  RULE_UPGRADES,
+  SCOPE_DEFAULTS,
+  SPEAKERS,
+} from '../../core/catalogue/model.ts'
 import { TRUSTED_TEXT } from '../../core/scanner/trusted-text.ts'
 import {
   Id,
@@ -50,6 +58,40 @@ const Method = Type.String({
   [PATTERN_MESSAGE]: 'must be "*" or an HTTP method of at most 32 characters',
 })
 
+/** A day. */
+const APPROVAL_VALID_LIMIT_S = 86_400
+const APPROVAL_WAIT_LIMIT_S = 3_600
+
+const Approval = Strict({
+  wait_seconds: Type.Integer({
+    minimum: 0,
+    maximum: APPROVAL_WAIT_LIMIT_S,
+    default: APPROVAL_DEFAULTS.wait_seconds,
+    description: 'How long a call waits for the decision before it is refused',
+  }),
+  valid_seconds: Type.Integer({
+    minimum: 10,
+    maximum: APPROVAL_VALID_LIMIT_S,
+    default: APPROVAL_DEFAULTS.valid_seconds,
+    description: 'How long a request can be decided, and then how long an approval can be used',
+  }),
+  approvers: Type.Enum([...APPROVER_ROLES], {
+    default: APPROVAL_DEFAULTS.approvers,
+    description: 'The lowest role that decides',
+  }),
+  needed: Type.Integer({
+    minimum: 1,
+    maximum: 2,
+    default: APPROVAL_DEFAULTS.needed,
+    description: 'How many different people have to approve',
+  }),
+  reuse: Type.Enum([...APPROVAL_REUSE], {
+    default: APPROVAL_DEFAULTS.reuse,
+    description:
+      'What an approval allows: the call once, or for valid_seconds every call that the rule allows',
+  }),
+})
+
 const Rule = Strict({
   methods: Type.Array(Method, {
     minItems: 1,
@@ -66,6 +108,12 @@ const Rule = Strict({
       maxItems: RULE_UPGRADES.length,
       description:
         'Protocols that a GET may change to: `websocket`. Messages are scanned as bodies are; the rules do not apply to them.',
+    }),
+  ),
+  approval: Type.Optional(
+    Type.Partial(Approval, {
+      additionalProperties: false,
+      description: 'A person has to allow each call (docs/guides/approvals.md)',
     }),
   ),
 })
@@ -283,6 +331,7 @@ export const ScopeView = Strict({
       methods: Type.Array(Type.String()),
       paths: Type.Array(Type.String()),
       upgrade: Type.Optional(Type.Array(Type.Enum([...RULE_UPGRADES]))),
+      approval: Type.Optional(Approval),
     }),
   ),
   mcp_tools: Type.Object({

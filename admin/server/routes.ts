@@ -1,4 +1,5 @@
 import { activityRoutes } from '../activity/activity-routes.ts'
+import { accessRequestRoutes } from '../requests/access-request-routes.ts'
 import { agentRoutes } from '../agents/agent-routes.ts'
 import { alertRoutes } from '../alerts/alert-routes.ts'
 import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...receiptRoutes,
   ...killPreviewRoutes,
   ...lockRoutes,
+  ...accessRequestRoutes,
   ...keyRoutes,
   ...integrationRoutes,
   ...connectionRoutes,

@@ -19,6 +19,9 @@ const CHANGES = {
 } as const
 /** All other actions, as the words between who and what. */
 const OTHERS = {
+  'access_request.approve': 'approved the request',
+  'access_request.cancel': 'withdrew the request',
+  'access_request.deny': 'denied the request',
   'activity.export': 'exported the activity log of',
   'agent.kill': 'killed the agent',
   'agent.kill_lost': 'found that the store has lost the kill of the agent',

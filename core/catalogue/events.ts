@@ -73,6 +73,14 @@ const LOCK = {
   triggered_by: 'E-mail of the operator.',
 } as const
 
+const ACCESS = {
+  request_id: 'Id of the access request.',
+  method: 'Method of the call.',
+  url: 'Its URL; what looks like a secret is masked.',
+  ...SERVICE,
+  digest: 'What the approval is for (docs/guides/approvals.md).',
+} as const
+
 export const EVENTS = {
   request_allowed: {
     title: 'Allowed',
@@ -177,6 +185,45 @@ export const EVENTS = {
     may_alert: false,
     summary: lockedBy,
     delivery: { handling: 'kept', members: { ...LOCK, reason: 'Reason given by the operator.' } },
+  },
+  access_requested: {
+    title: 'Approval requested',
+    description: 'A call waits for a person to allow it.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: false,
+    summary: ({ method, url }) => joined(' ', text(method), text(url)),
+    delivery: {
+      handling: 'bounded',
+      members: {
+        ...ACCESS,
+        approvers: 'The lowest role that decides.',
+        needed: 'How many people have to approve.',
+        expires_at: 'Until when it can be decided.',
+      },
+    },
+  },
+  access_decided: {
+    title: 'Approval decided',
+    description: 'A person has approved or denied a request, or withdrawn it.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: false,
+    summary: ({ status, decided_by, method, url }) =>
+      joined(
+        ': ',
+        joined(' ', text(status), 'by', text(decided_by)),
+        joined(' ', text(method), text(url)),
+      ),
+    delivery: {
+      handling: 'kept',
+      members: {
+        ...ACCESS,
+        status: '`approved`, `denied` or `cancelled`; `pending` after the first of two approvals.',
+        decided_by: 'E-mail of the person.',
+        comment: 'What the person says about it.',
+      },
+    },
   },
   anomaly_detected: {
     title: 'Anomaly detected',

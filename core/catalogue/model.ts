@@ -178,6 +178,32 @@ export interface ScopeRule {
   readonly paths: readonly string[]
   /** Protocols that a GET may change to. Absent if there are none. */
   readonly upgrade?: readonly RuleUpgrade[]
+  /** A person has to allow each call. Absent if no one has to. */
+  readonly approval?: RuleApproval
+}
+
+export const APPROVER_ROLES = ['operator', 'admin'] as const
+export const APPROVAL_REUSE = ['once', 'rule'] as const
+
+export interface RuleApproval {
+  /** How long a call waits for the decision before it is refused. */
+  readonly wait_seconds: number
+  /** How long a request can be decided, and how long an approval can be used. */
+  readonly valid_seconds: number
+  /** The lowest role that decides. */
+  readonly approvers: (typeof APPROVER_ROLES)[number]
+  /** How many different people have to approve. */
+  readonly needed: number
+  /** What an approval allows: the call once, or for a time all that the rule allows. */
+  readonly reuse: (typeof APPROVAL_REUSE)[number]
+}
+
+export const APPROVAL_DEFAULTS: RuleApproval = {
+  wait_seconds: 0,
+  valid_seconds: 600,
+  approvers: 'operator',
+  needed: 1,
+  reuse: 'once',
 }
 
 export const RULE_UPGRADES = ['websocket'] as const

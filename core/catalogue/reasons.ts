@@ -240,6 +240,45 @@ export const REASONS = {
       'Prompt injection was found in the request or the response, and the scope is in mode `block`.',
     cure: 'Review the detection in the activity log. For a false positive, use `whitelist_patterns` or `disabled_patterns` of the scope.',
   },
+  approval_required: {
+    status: 403,
+    message:
+      'A person has to allow this call first. details.request_id is the request; make the same call again once it is approved (details.status_url).',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'The rule has `approval`, and nobody has allowed exactly this call yet, or its approval was used. A repetition of the same call attaches to the same request. `details.used` names a request before for the same call whose approval was used; `was_sent: false`: the API was not called.',
+    cure: 'Approve the request: `agw requests approve`, or `POST /admin/access-requests/{request_id}/approve`. If a repetition makes another request, the client sends something else each time; see [what counts](../guides/approvals.md#the-digest).',
+  },
+  approval_denied: {
+    status: 403,
+    message:
+      'A person has denied this call. Do not repeat it and do not try another way. details.comment, if present, says why.',
+    event: 'request_rejected',
+    anomaly: 'denied',
+    cause:
+      'The request for exactly this call was denied less than `valid_seconds` of the rule ago.',
+    cure: 'The agent has to do something else. A repetition after that time makes a new request.',
+  },
+  approval_expired: {
+    status: 403,
+    message:
+      'The request for this call has expired, or its approval does not apply any more. Make the call again to request it again.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'The request was not decided, or its approval not used, within `valid_seconds` of the rule. `details.cause`: `changed`, the scope or the integration changed while the call was decided; `caller_left`, the caller did not wait until the call was sent. In both cases the approval is used up and the API was not called.',
+    cure: 'The next repetition makes a new request.',
+  },
+  approvals_busy: {
+    status: 429,
+    message:
+      'Too many requests of this agent or organization wait for a decision. Try again later.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause: 'The agent has 200 open requests, or the organization 2,000.',
+    cure: 'Decide them: `agw requests list`. They also expire.',
+  },
   credential_unavailable: {
     status: 502,
     message: 'The credential of this integration is unavailable. Ask an operator to check it.',

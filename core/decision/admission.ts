@@ -4,6 +4,7 @@ import type { AgentScopes } from './compile-scopes.ts'
 import type { NearestRule } from './choose-scope.ts'
 import type { Overrides } from '../request/overrides.ts'
 import type { EffectiveSettings } from './merge-settings.ts'
+import type { NeededApproval } from './needed-approval.ts'
 import type { OutgoingRequest } from './outgoing-request.ts'
 import type { Target } from '../request/parse-target.ts'
 import type { Reason } from '../catalogue/reasons.ts'
@@ -41,6 +42,8 @@ export interface Admitted {
   /** Position of the deciding rule in its scope, from 0. */
   readonly rule: number
   readonly settings: EffectiveSettings
+  /** What a person has to allow before the call is made; null for most calls. */
+  readonly approval: NeededApproval | null
   /** The lock because of which it must only read; null if there is none. What its body says has yet to be looked at. */
   readonly reading_lock: Lock | null
 }

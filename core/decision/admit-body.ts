@@ -2,6 +2,7 @@ import { decideScope } from './decide-scope.ts'
 import { isEmpty, joinOverrides, type Overrides } from '../request/overrides.ts'
 import { leavesSafe } from './is-reading.ts'
 import { lockDetails } from './locks.ts'
+import { isSameApproval } from './needed-approval.ts'
 import { scopeDetails } from './scope-details.ts'
 import type { Admitted, NotAdmitted } from './admission.ts'
 
@@ -25,8 +26,11 @@ export function admitBody(admitted: Admitted, inBody: Overrides): NotAdmitted | 
     const details = scopeDetails(integration, decision)
     return { kind: 'not_admitted', step: 'scope', reason: 'permission_denied', details, known }
   }
-  // Rate and size were checked before the body was known, so stricter settings can no longer be applied.
-  if (decision.settings.scope_ids.length === settings.scope_ids.length) return null
+  // Rate and size were checked before the body was known, so stricter settings can no longer be applied. Nor can an
+  // approval: what an approver is shown names the call itself.
+  const has_same_approval = isSameApproval(decision.approval, admitted.approval)
+  if (has_same_approval && decision.settings.scope_ids.length === settings.scope_ids.length)
+    return null
   const details = { reason: inBody.batch === undefined ? '_method' : 'batch' }
   return { kind: 'not_admitted', step: 'scope', reason: 'ambiguous_request', details, known }
 }

@@ -87,7 +87,7 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const in_force = scopesInForce(scopes, facts.scopes_at_ms ?? facts.now_ms)
   const decision = decideScope(in_force, integrations, asked, overrides)
   if (decision.kind === 'denied') return notPermitted(decision, { integration, key, agent })
-  const { scope, rule, settings } = decision
+  const { scope, rule, settings, approval } = decision
   const held = heldByLock(facts, identified, integration, decision, {
     method,
     is_socket,
@@ -116,6 +116,7 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
     scope,
     rule,
     settings,
+    approval,
     reading_lock: held === null ? null : held.lock,
   }
 }

@@ -2,6 +2,7 @@ import type { Scope, ScopeRule } from '../catalogue/model.ts'
 import type { AgentScopes, CompiledScope, IntegrationScopes } from './compile-scopes.ts'
 import { foldAndSplitSegments, foldSegments, type SegmentRange } from '../request/fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
+import { type AskingRule, mergeApprovals, type NeededApproval } from './needed-approval.ts'
 import type { MatchBudget, PathTrie } from './path-trie.ts'
 
 /** A method and the decoded segments of a target; `from` skips those of the base URL. */
@@ -27,6 +28,8 @@ export type ScopeChoice =
       readonly settings: EffectiveSettings
       /** Whether a rule of the scope also allows the call to become a WebSocket; false for any other call. */
       readonly allows_socket: boolean
+      /** Null if no rule asks for one. */
+      readonly approval: NeededApproval | null
     }
   | {
       readonly kind: 'denied'
@@ -104,6 +107,7 @@ function choose(
         rule: allows_socket ? upgraded : rule,
         settings,
         allows_socket,
+        approval: neededApproval(there, call, overridden, budget),
       }
     }
     nearest ??= nearestOf(compiled, rule)
@@ -245,4 +249,40 @@ function mightMatch(
     takes(paths.folded, folded) ||
     split.some((range) => takes(paths.split, range))
   )
+}
+
+/**
+ * What a person has to allow, as the call and its overrides are written and as a lenient upstream may read them: in each reading the
+ * first rule of every scope counts that matches, so that spelling cannot select a rule that asks nobody.
+ */
+function neededApproval(
+  there: IntegrationScopes,
+  call: ScopedCall,
+  overridden: readonly ScopedCall[],
+  budget: MatchBudget,
+): NeededApproval | null {
+  let by: AskingRule[] | null = null
+  for (const compiled of there.scopes) {
+    if (!compiled.asks_approval) continue
+    const { scope, paths } = compiled
+    const found = new Set<number>()
+    const look = (trie: PathTrie, { segments, from }: SegmentRange, methods: string[]): void => {
+      const matching = trie.match(segments, from, budget)
+      for (const method of methods) {
+        const rule = matching.find((i) => allowsMethod(scope.rules[i], method))
+        if (rule !== undefined && scope.rules[rule]?.approval !== undefined) found.add(rule)
+      }
+    }
+    for (const one of [call, ...overridden]) {
+      const { upper_method, folded, split } = readLeniently(one)
+      const methods = [one.method, upper_method]
+      look(paths.written, one, methods)
+      for (const reading of one.readings) look(paths.written, reading, methods)
+      look(paths.folded, folded, methods)
+      for (const range of split) look(paths.split, range, methods)
+    }
+    by ??= []
+    by.push(...[...found].sort((a, b) => a - b).map((rule) => ({ scope, rule })))
+  }
+  return by === null ? null : mergeApprovals(by)
 }

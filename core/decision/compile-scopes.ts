@@ -18,6 +18,8 @@ export interface CompiledScope {
   readonly scope: Scope
   readonly paths: ScopePaths
   readonly settings: EffectiveSettings
+  /** Whether a rule of it asks for an approval. */
+  readonly asks_approval: boolean
   /** The scope is in force from the first time on and before the second; infinite where it has no limit. */
   readonly from_ms: number
   readonly until_ms: number
@@ -72,7 +74,13 @@ export function* compilingEach(
   for (const scope of scopes) {
     yield
     const paths = yield* compilePaths(scope)
-    compiled.push({ scope, paths, settings: mergeSettings([scope]), ...windowOf(scope) })
+    compiled.push({
+      scope,
+      paths,
+      settings: mergeSettings([scope]),
+      asks_approval: scope.rules.some(({ approval }) => approval !== undefined),
+      ...windowOf(scope),
+    })
   }
   return compiled
 }

@@ -17,6 +17,7 @@ export const SEALED_KINDS = [
   'idempotent_answer',
   'archive_key',
   'forward_ca',
+  'access_excerpt',
 ] as const
 export type SealedKind = (typeof SEALED_KINDS)[number]
 

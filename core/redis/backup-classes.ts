@@ -112,6 +112,13 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   lockTombstones: 'copied',
   lockPlaces: 'copied',
   lockings: 'copied',
+  // An approval that was used or denied after the backup would be there again.
+  accessRequest: 'removed',
+  accessRequestsOpen: 'removed',
+  accessRequestsOf: 'removed',
+  accessRequestsEnded: 'removed',
+  accessRequestIndex: 'removed',
+  accessDigest: 'removed',
   agentOrganizationKeys: 'copied',
   agentCalls: 'removed',
   rateLog: 'removed',

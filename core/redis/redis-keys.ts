@@ -647,6 +647,43 @@ export const REDIS_KEY_ROWS = {
     holds:
       'epoch → LockRecord, from the creation of a lock until its event is written and every live edge has acknowledged',
   },
+  accessRequest: {
+    kind: 'access-request',
+    of: ['organization_id', 'request_id'],
+    type: 'hash',
+    holds:
+      'One access request: AccessRequestFields. The excerpt of its call is sealed. Expires an hour after its end.',
+  },
+  accessRequestsOpen: {
+    kind: 'access-requests-open',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'request_id of the requests that can be decided or used, by the ms at which they expire',
+  },
+  accessRequestsOf: {
+    kind: 'access-requests-of',
+    of: ['organization_id', 'agent_id'],
+    type: 'sorted set',
+    holds: 'The same of one agent',
+  },
+  accessRequestsEnded: {
+    kind: 'access-requests-ended',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'request_id of the requests that have ended, by the ms of their end',
+  },
+  accessRequestIndex: {
+    kind: 'access-request-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'request_id of all requests that are kept, by the ms of their creation',
+  },
+  accessDigest: {
+    kind: 'access-digest',
+    of: ['organization_id', 'digest'],
+    type: 'string',
+    holds: 'request_id of the latest request for the call with this digest; expires.',
+  },
   agentOrganizationKeys: {
     kind: 'agent-organization-keys',
     of: ['organization_id', 'agent_id'],

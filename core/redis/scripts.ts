@@ -47,6 +47,8 @@ export const SCRIPTS = {
   'save-anomalies': 9,
   'search-activity': null,
   'settle-delivery': 15,
+  'note-forwarded': 1,
+  'take-approval': 15,
   'take-rates': null,
   'tell-counts': 5,
   'trim-activity-index': 3,

@@ -29,6 +29,8 @@ export const EDGE_MEMBERS = {
   token_narrowing: '0.3.0',
   /** Of an `aws_sigv4` credential: calls are signed by a role, not by the key itself. */
   role_arn: '0.3.0',
+  /** Of a scope: a person has to allow the calls of a rule. */
+  rule_approval: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

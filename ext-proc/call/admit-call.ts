@@ -163,7 +163,7 @@ function admittedCall(
   facts: AdmittedFacts,
 ): AdmittedCall {
   const { method, is_socket, target, integration, integrations, outgoing, overrides } = admitted
-  const { key, agent, agent_scopes, scope, rule, settings, reading_lock } = admitted
+  const { key, agent, agent_scopes, scope, rule, settings, approval, reading_lock } = admitted
   return {
     kind: 'admitted',
     method,
@@ -179,6 +179,7 @@ function admittedCall(
     scope,
     rule,
     settings,
+    approval,
     reading_lock,
     head: headAsSent(head, outgoing.remove),
     organization,

@@ -7,6 +7,7 @@ export type BodyReader =
   | 'signature'
   | 'overrides'
   | 'lock'
+  | 'approval'
 
 /** What the decision can request from the stream. */
 export interface CallIo {

@@ -273,7 +273,7 @@ export class CallStream implements CallInFlight, CallIo {
     this.standing = verdict.standing
     if (this.#parts.is_strict && !isUnlogged) await this.#logFirst(record)
     // A kill in the meantime has cut the call.
-    if (this.#state !== 'deciding') return
+    if (this.#state !== 'deciding') return this.#noteSpent(verdict, record)
     this.#watch = watch
     this.#state = 'passed'
     this.#trace(record, 'allowed', null, null)
@@ -296,6 +296,12 @@ export class CallStream implements CallInFlight, CallIo {
       writePass(this.#phase, changes, mode, { facts, rate, sees_response, json_rpc_id }),
     )
     watch?.answered(this.#stream, false)
+    verdict.approved?.onSent()
+  }
+
+  /** The caller has left, or the call was cut: whoever approved it sees that it was not made. */
+  async #noteSpent({ approved }: Forward, record: CallRecord): Promise<void> {
+    if (approved !== undefined) await this.#refuse(approved.spent, record)
   }
 
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */

@@ -1,28 +1,37 @@
 import { type Batch, describeParts } from '../../core/request/batch.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Header } from '../../core/request/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
-import { deny, pass } from '../verdict/step.ts'
+import type { Standing } from '../verdict/standing.ts'
+import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import { DIRECT, type EgressWay, type EgressWays } from '../upstream/egress-ways.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { type AdmissionServices, type AdmittedCall, admitCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
+import type { SentBody } from './buffer-body.ts'
 import { causeOf } from './cause-of.ts'
+import { type ApprovalServices, checkApproval, type TakenApproval } from './check-approval.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
 import { checkRate, type RateServices } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
-import { fillCredential } from './fill-credential.ts'
+import { type FilledCredential, fillCredential } from './fill-credential.ts'
 import { type ForwardServices, forwardCall } from './forward-call.ts'
 import { planBody } from './plan-body.ts'
 import { planSocket } from './plan-socket.ts'
 import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
-import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
+import {
+  askForToken,
+  denyCredential,
+  type ReadyCredential,
+  readyCredential,
+} from './ready-credential.ts'
 import { isReading } from './is-reading-call.ts'
 import { denyWay } from './deny-way.ts'
 import { toolResultOf } from './tool-result.ts'
-import { reviewIfEnded, standingOf } from './review-call.ts'
+import { reviewApproved, reviewIfEnded, standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
 /** Dependencies shared by all decisions of a process. Each step declares the ones it needs. */
@@ -30,6 +39,7 @@ export type DecisionServices = AdmissionServices &
   RateServices &
   BodyServices &
   ScanServices &
+  ApprovalServices &
   ForwardServices & {
     readonly tokens: Pick<TokenCache, 'get' | 'rejected'>
     /**
@@ -69,8 +79,8 @@ async function decide(
   record: CallRecord,
   proxied: ProxiedCall | null,
 ): Promise<Verdict> {
-  const { mayServe, whyUnavailable } = services
-  if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
+  if (!services.mayServe())
+    return deny('lease', 'gateway_unavailable', causeOf(services.whyUnavailable(null)))
   const named = services.installation()
   const installation = typeof named === 'string' ? named : await named
 
@@ -102,28 +112,27 @@ async function decide(
     const scanning = scanCall(services, call, facts, io)
     const scan = scanning instanceof Promise ? await scanning : scanning
     if (scan.kind === 'deny') return scan
-    if (scan.value !== null) record.found(scan.value)
-    record.note('scan', 'pass')
+    record.scanned(scan.value)
   }
 
   const choosing = wayOfCall(services, call)
   const way = choosing instanceof Promise ? await choosing : choosing
   if (way.kind === 'refused') return denyWay(call.integration.base.base_url, way)
 
-  const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
-  const ready = readying instanceof Promise ? await readying : readying
-  if (ready.kind === 'deny') return ready
-  if (!services.mayAttach() && call.integration.integration.auth.type !== 'none')
-    return denyCredential(call, { cause: 'doctor_not_passed' })
-  const credential = fillCredential(call, ready.value, services.nowMs())
+  const asking = approvalOf(services, call, sent, facts, record)
+  const approval = asking === null ? null : await asking
+  if (approval?.kind === 'deny') return approval
+
+  const filling = credentialOf(services, call, headers, sent)
+  const credential = filling instanceof Promise ? await filling : filling
   if (credential.kind === 'deny') return credential
   const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
-  const ended = standing.ends_ms == null ? null : await reviewIfEnded(services, standing)
+  const reviewing = lastReview(services, call, facts, standing, approval?.value ?? null)
+  const ended = reviewing === null ? null : await reviewing
   if (ended !== null) return ended
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
   const socket = call.is_socket ? planSocket(services, call, io, record) : null
-  if (socket !== null && socket.judge.client === null) record.facts.data['unscanned'] = true
   const steps = {
     body: sent,
     credential: credential.value,
@@ -136,7 +145,57 @@ async function decide(
     way,
     socket,
   }
-  return forwardCall(services, call, steps, record)
+  const verdict = forwardCall(services, call, steps, record)
+  return approval === null || verdict.kind === 'deny' ? verdict : approval.value.forward(verdict)
+}
+
+/** Null if nobody has to allow the call. */
+const approvalOf = (
+  services: ApprovalServices,
+  call: AdmittedCall,
+  sent: SentBody | null,
+  facts: BodyFacts | null,
+  record: CallRecord,
+): Promise<Step<TakenApproval>> | null =>
+  call.approval === null
+    ? null
+    : checkApproval(services, call, call.approval, sent?.bytes ?? null, facts, record)
+
+/** Null if nothing can have changed that the call depends on, apart from what a kill or a lock is. */
+const lastReview = (
+  services: AdmissionServices,
+  call: AdmittedCall,
+  facts: BodyFacts | null,
+  standing: Standing,
+  taken: TakenApproval | null,
+): Promise<Deny | null> | null =>
+  taken === null
+    ? reviewIfEnded(services, standing)
+    : reviewApproved(services, call, facts, standing, taken)
+
+type Attaching = Pick<DecisionServices, 'tokens' | 'mayAttach' | 'nowMs'>
+
+function credentialOf(
+  services: Attaching,
+  call: AdmittedCall,
+  headers: readonly Header[],
+  sent: SentBody | null,
+): Step<FilledCredential> | Promise<Step<FilledCredential>> {
+  const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
+  return readying instanceof Promise
+    ? readying.then((ready) => attach(services, call, ready))
+    : attach(services, call, readying)
+}
+
+function attach(
+  { mayAttach, nowMs }: Attaching,
+  call: AdmittedCall,
+  ready: Step<ReadyCredential>,
+): Step<FilledCredential> {
+  if (ready.kind === 'deny') return ready
+  return !mayAttach() && call.integration.integration.auth.type !== 'none'
+    ? denyCredential(call, { cause: 'doctor_not_passed' })
+    : fillCredential(call, ready.value, nowMs())
 }
 
 function wayOfCall(

@@ -40,6 +40,8 @@ function readerOf(
   if (!tools.is_unrestricted) return 'tools'
   // A body may make the API do more than its method says, and tells an MCP tool that only reads from others.
   if (call.reading_lock !== null && has_body) return 'lock'
+  // What is approved is the body too.
+  if (call.approval !== null && has_body) return 'approval'
   if (mcp?.mirrors === true) return 'mcp_headers'
   if (needs_body) return 'signature'
   const scopes = scopesFor(call.agent_scopes, call.integration)

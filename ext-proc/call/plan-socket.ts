@@ -22,11 +22,12 @@ export function planSocket(
   services: SocketServices,
   call: AdmittedCall,
   io: CallIo,
-  record: Pick<CallRecord, 'foundInResponse'>,
+  record: Pick<CallRecord, 'foundInResponse' | 'facts'>,
 ): SocketPlan {
   const { settings, integration } = call
   const { max_body_bytes } = services.settings
   const { enabled, scan_responses } = settings.injection
+  if (!enabled) record.facts.data['unscanned'] = true
   let isKilled = false
   const killed = (): void => {
     isKilled = true

@@ -78,7 +78,17 @@ async function checkIdentity(
 }
 
 function questionsOf(
-  { head, body, integration, agent, target, outgoing, settings, reading_lock }: AdmittedCall,
+  {
+    head,
+    body,
+    integration,
+    agent,
+    target,
+    outgoing,
+    settings,
+    reading_lock,
+    approval,
+  }: AdmittedCall,
   mcp: McpHeaders | null,
   limit_bytes: number,
 ): BodyQuestions {
@@ -90,10 +100,10 @@ function questionsOf(
     identity: body === null ? { strips, agent_id: agent.agent_id } : null,
     asks_overrides: true,
     is_batch_path: isBatchPath(target.segments),
-    // A signature covers it, or it replaces what the caller sent.
-    keeps_body: integration.is_signed || body?.is_stripped === true,
+    // A signature or an approval covers it, or it replaces what the caller sent.
+    keeps_body: integration.is_signed || approval !== null || body?.is_stripped === true,
     json_rpc:
-      settings.tools.is_unrestricted && mcp === null && reading_lock === null
+      settings.tools.is_unrestricted && mcp === null && reading_lock === null && approval === null
         ? null
         : { headers: mcp },
     scan: settings.injection.enabled

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { admit } from '../../core/decision/admit.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
+import type { Admitted } from '../../core/decision/admission.ts'
+import { type DigestedCall, policyHash, recordHash } from '../../core/approval/call-digest.ts'
 import type { Caller, RequestFacts } from '../../core/decision/admission-facts.ts'
 import type { Agent, ApiKey, Scope } from '../../core/catalogue/model.ts'
 import type { CompiledIntegration } from '../../core/decision/compile-integrations.ts'
@@ -9,6 +11,7 @@ import type { EffectiveSettings } from '../../core/decision/merge-settings.ts'
 import type { Overrides } from '../../core/request/overrides.ts'
 import type { SaidIdentity } from '../../core/request/read-body-identity.ts'
 import type { UnlistedFacts } from '../../core/decision/unlisted-hosts.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { type Deny, deny } from '../verdict/step.ts'
 import type { AdmissionServices } from './admit-call.ts'
@@ -80,18 +83,44 @@ export const standingOf = (
 }
 
 /** The body or the credential of a call may have taken so long that its scope has ended. */
-export async function reviewIfEnded(
+export const reviewIfEnded = (
   { nowMs }: Pick<ReviewServices, 'nowMs'>,
   { ends_ms, review }: Standing,
+): Promise<Deny | null> | null =>
+  ends_ms == null || ends_ms > nowMs()
+    ? null
+    : review().then((denial) =>
+        denial === null ? null : ({ kind: 'deny', step: 'scope', denial } as const),
+      )
+
+/** What an approval depends on beside the call. */
+export type ApprovedBy = Pick<DigestedCall, 'policy_sha256' | 'integration_sha256'>
+
+/** An approved call is sent only if all that its approval depends on is as it was. Null if it is. */
+export async function reviewApproved(
+  services: ReviewServices,
+  { facts }: Pick<StandingCall, 'facts'>,
+  body: Pick<BodyFacts, 'overrides'> | null,
+  { subject }: Pick<Standing, 'subject'>,
+  { approved }: { readonly approved: ApprovedBy },
 ): Promise<Deny | null> {
-  if (ends_ms == null || ends_ms > nowMs()) return null
-  const denial = await review()
-  return denial === null ? null : { kind: 'deny', step: 'scope', denial }
+  const inBody = body?.overrides ?? null
+  const reviewed = await reviewCall(services, facts, inBody, null, subject.is_reading)
+  if (reviewed.kind === 'deny') return reviewed
+  const { scope, approval, integration } = reviewed
+  const isSame =
+    policyHash(scope, approval?.by ?? []) === approved.policy_sha256 &&
+    recordHash(integration.integration) === approved.integration_sha256
+  return isSame ? null : deny('approval', 'approval_expired', { cause: 'changed' })
 }
 
 /** When the calls that a scope governs end; null if they may run on. */
 const endOf = ({ expires_at = null, end_streams = false }: Scope): number | null =>
   expires_at === null || !end_streams ? null : Date.parse(expires_at)
+
+type Reviewed = Pick<Admitted, 'scope' | 'agent' | 'integration' | 'approval'> & {
+  readonly kind: 'stands'
+}
 
 /** @param socket by which the messages of a WebSocket are scanned; null for any other call */
 async function reviewCall(
@@ -100,7 +129,7 @@ async function reviewCall(
   inBody: Overrides | null,
   socket: EffectiveSettings | null,
   is_reading: boolean,
-): Promise<Deny | { readonly kind: 'stands'; readonly scope: Scope; readonly agent: Agent }> {
+): Promise<Deny | Reviewed> {
   const { policy, nowMs } = services
   const caller = await callerOfHash(policy, key.hash, place)
   const { table, unlisted_hosts } = await policy.organization(key.organization_id)
@@ -133,7 +162,7 @@ async function reviewCall(
     return { kind: 'deny', step: 'scope', denial: deniedByLock(lock, nowMs()) }
   return socket !== null && !scanAlike(admission.settings, socket)
     ? SCANNED_OTHERWISE
-    : { kind: 'stands', scope: admission.scope, agent: admission.agent }
+    : { ...admission, kind: 'stands' }
 }
 
 /** Whether the scope that a call was admitted by is in force as it was, and lets running calls outlive its end. */

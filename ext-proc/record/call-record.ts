@@ -95,6 +95,12 @@ export class CallRecord {
     return this.#entry(eventOfReason(reason), 'blocked', reason, status, data)
   }
 
+  /** The request was scanned, and lets what was found pass. */
+  scanned(found: Readonly<Record<string, unknown>> | null): void {
+    if (found !== null) this.found(found)
+    this.note('scan', 'pass')
+  }
+
   /** Something was found in the request, and let through. */
   found(data: Readonly<Record<string, unknown>>): void {
     this.#inRequest = data

@@ -7,7 +7,15 @@ import type { Denial } from './denial.ts'
  * The steps of a decision, in the order in which they are taken (`decideCall`); those of admission are numbered at
  * `ADMISSION_STEPS`. The lease is checked first and once more at the end, where the kill flag (step `agent`) is too.
  */
-export type StepName = 'lease' | AdmissionStep | 'rate' | 'body' | 'tools' | 'scan' | 'credential'
+export type StepName =
+  | 'lease'
+  | AdmissionStep
+  | 'rate'
+  | 'body'
+  | 'tools'
+  | 'scan'
+  | 'approval'
+  | 'credential'
 
 /** The result of a step: what later steps need, or the refusal of the call. */
 export type Step<T> = Pass<T> | Deny

@@ -1,4 +1,5 @@
 import type { PassChanges, PassNotes } from '../envoy/write-response.ts'
+import type { Denial } from './denial.ts'
 import type { ResponseInspector } from './response-inspector.ts'
 import type { SocketPlan } from './socket-plan.ts'
 import type { Standing } from './standing.ts'
@@ -21,4 +22,10 @@ export interface Forward {
   readonly standing: Standing
   /** The call becomes a WebSocket, if the API agrees. */
   readonly socket?: SocketPlan
+  /** An approval was taken for it. */
+  readonly approved?: {
+    readonly onSent: () => void
+    /** If its caller has left before it is sent. */
+    readonly spent: Denial
+  }
 }

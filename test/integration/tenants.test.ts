@@ -5,6 +5,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
+import { makeAccessRequest } from '../kit/make-access-request.ts'
 import { readEvents } from '../kit/read-events.ts'
 import { startTestEdge } from '../kit/test-edge.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -65,6 +66,7 @@ before(async () => {
   ids['kill_id'] = kill.body.kill_id
   const lock = await make('/admin/locks', { target: { scope_id: scope.scope_id }, message: MARK })
   ids['lock_id'] = lock.lock_id
+  ids['request_id'] = await makeAccessRequest(redis, 'org_default', agent.agent_id, MARK)
   const webhook = await make('/webhooks', {
     name: MARK,
     url: receiver.url(`/${MARK}`),

@@ -36,8 +36,8 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'a method in the body may come under stricter settings',
     file: 'core/decision/admit-body.ts',
-    find: 'if (decision.settings.scope_ids.length === settings.scope_ids.length) return null',
-    replace: 'return null',
+    find: 'has_same_approval && decision.settings.scope_ids.length === settings.scope_ids.length',
+    replace: 'has_same_approval',
   },
   {
     area: 'decision',
@@ -50,7 +50,7 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'a call is decided without the lease',
     file: 'ext-proc/call/decide-call.ts',
-    find: "if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))",
+    find: "if (!services.mayServe())\n    return deny('lease', 'gateway_unavailable', causeOf(services.whyUnavailable(null)))",
     replace: '',
   },
   {
@@ -113,8 +113,8 @@ export const EDITS: readonly Edit[] = [
     area: 'stream',
     name: 'a call that was cut while it was decided passes',
     file: 'ext-proc/call/call-stream.ts',
-    find: "if (this.#state !== 'deciding') return\n    this.#watch = watch",
-    replace: 'this.#watch = watch',
+    find: "if (this.#state !== 'deciding') return this.#noteSpent(verdict, record)",
+    replace: '',
   },
   {
     area: 'stream',

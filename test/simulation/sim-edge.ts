@@ -123,6 +123,12 @@ export class SimEdge {
       pool: {} as DecisionServices['pool'],
       autoKill,
       keyedHash: (_, hash) => hash,
+      approvals: {
+        take: nothing,
+        seal: nothing,
+        noteForwarded: () => undefined,
+        edge_id: name,
+      },
       takeRate: (counter) => rates.take(counter),
       nowMs: Date.now,
       settings: {

@@ -244,6 +244,8 @@ const REVEALERS = [
   'admin/webhooks/webhook-view.ts',
   // The URL, to which deliveries are sent; only the role `admin` reads it.
   'admin/webhooks/webhook-secret.ts',
+  // What an approver is shown of a call.
+  'core/approval/excerpt.ts',
   // From the old key to the new one.
   'core/keys/seal.ts',
   // The key of the CA of the forward proxy, which signs and is sent nowhere.

@@ -17,6 +17,7 @@ import { decideCall, type DecisionServices } from '../../ext-proc/call/decide-ca
 import type { TokenResult } from '../../ext-proc/credential/token-cache.ts'
 import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
+import type { ApprovalState } from '../../core/approval/take-approval.ts'
 import type { RateTaken } from '../../ext-proc/rate/rate-taker.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import type { CallRecord } from '../../ext-proc/record/call-record.ts'
@@ -94,6 +95,8 @@ export interface CallChange {
   /** A kill arrives when this is logged. */
   readonly killed_at_event?: string
   readonly installation?: string
+  /** What the store says of the approval of the call; default: there is no request for it. */
+  readonly approval?: ApprovalState
 }
 
 export interface Decided {
@@ -259,6 +262,17 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
       note(`rate ${agent_id} ${scope_id} ${limit}`)
       if (rate instanceof Error) throw rate
       return rate
+    },
+    approvals: {
+      take: async ({ agent_id, digest }, ask) => {
+        note(
+          `approval ${agent_id}${ask === null ? '' : ` asks for ${ask.fields.digest === digest}`}`,
+        )
+        return change.approval ?? { kind: ask === null ? 'none' : 'busy' }
+      },
+      seal: () => 'sealed',
+      noteForwarded: (_, request_id) => note(`sent ${request_id}`),
+      edge_id: 'edge-1',
     },
     nowMs: () => Date.parse('2026-06-01T00:00:00.000Z'),
     settings: {

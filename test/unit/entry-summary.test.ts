@@ -22,6 +22,16 @@ const EXPECTED: Readonly<Record<EventName, readonly [data: object, summary: stri
     { triggered_by: 'ops@example.com', reason: 'leaked' },
     'by ops@example.com: leaked',
   ],
+  access_requested: [{ method: 'POST', url: 'https://x/v1/charges' }, 'POST https://x/v1/charges'],
+  access_decided: [
+    {
+      status: 'denied',
+      decided_by: 'ops@example.com',
+      method: 'POST',
+      url: 'https://x/v1/charges',
+    },
+    'denied by ops@example.com: POST https://x/v1/charges',
+  ],
   locked: [
     { triggered_by: 'ops@example.com', mode: 'deny', message: 'audit' },
     'deny by ops@example.com: audit',

@@ -22,6 +22,8 @@ describe('events of OCSF', () => {
       injection_detected: [2004, 4],
       agent_killed: [3001, 4],
       agent_reactivated: [3001, 2],
+      access_requested: [6003, 2],
+      access_decided: [6003, 2],
       locked: [6003, 4],
       unlocked: [6003, 2],
       anomaly_detected: [2004, 4],

@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { REQUEST_STATUSES } from '../../core/approval/access-request.ts'
+import { APPROVAL_REUSE, APPROVER_ROLES } from '../../core/catalogue/model.ts'
+import {
+  Count,
+  NO_CONTROLS,
+  Nullable,
+  PageQuery,
+  Strict,
+  Timestamp,
+  UNCLEAN,
+} from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
+
+const COMMENT_LENGTH_LIMIT = 500
+
+export const RequestQuery = Strict({
+  status: Type.Optional(Type.Enum([...REQUEST_STATUSES])),
+  agent_id: Type.Optional(Type.String({ maxLength: 1200 })),
+  ...PageQuery,
+})
+
+export const DecisionBody = Strict({
+  comment: Type.Optional(
+    Type.String({
+      maxLength: COMMENT_LENGTH_LIMIT,
+      pattern: `^[^${UNCLEAN}]*$`,
+      [PATTERN_MESSAGE]: NO_CONTROLS,
+      description: 'Of a denial, the agent is shown it',
+    }),
+  ),
+})
+
+const RequestedCall = Strict({
+  method: Type.String(),
+  url: Type.String({ description: 'What looks like a secret is masked, as in the excerpt' }),
+  digest: Type.String({ description: 'What the approval is for' }),
+  body_sha256: Type.String({ description: 'Of the body as it is sent to the API' }),
+  body_bytes: Count,
+  excerpt: Nullable(
+    Type.String({
+      description:
+        'The beginning of the body. Null if it is no text, or for who may not decide (role operator)',
+    }),
+  ),
+  excerpt_is_cut: Type.Boolean(),
+  headers: Type.Array(Strict({ name: Type.String(), value: Type.String() }), {
+    description: 'Those that the approval covers; empty for who may not decide',
+  }),
+  integration_id: Type.String(),
+  integration_name: Type.String(),
+  integration_sha256: Type.String({ description: 'A part of the digest' }),
+  scope_id: Type.String(),
+  scope_name: Type.String(),
+  rule: Count,
+  policy_sha256: Type.String({ description: 'A part of the digest' }),
+})
+
+export const AccessRequestView = Strict({
+  request_id: Type.String(),
+  kind: Type.Enum(['call']),
+  status: Type.Enum([...REQUEST_STATUSES], {
+    description:
+      'cancelled: withdrawn, or the agent was killed. failed: the approval was used, but the call was not sent',
+  }),
+  agent_id: Type.String(),
+  agent_name: Type.String(),
+  call: RequestedCall,
+  justification: Nullable(Type.String()),
+  approvers: Type.Enum([...APPROVER_ROLES]),
+  needed: Count,
+  reuse: Type.Enum([...APPROVAL_REUSE]),
+  approvals: Type.Array(Strict({ email: Type.String(), approved_at: Timestamp })),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  decided_by: Nullable(Type.String()),
+  decided_at: Nullable(Timestamp),
+  comment: Nullable(Type.String()),
+  consumed_at: Nullable(Timestamp),
+  consumed_by: Nullable(
+    Strict({
+      request_id: Type.String({ description: 'Of the call, as in the activity log' }),
+      edge_id: Type.String(),
+    }),
+  ),
+  forwarded_at: Nullable(Timestamp),
+  evaluation_id: Type.String({ description: 'request_id of the call that was refused first' }),
+})

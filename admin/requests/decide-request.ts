@@ -1,0 +1,185 @@
+import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import {
+  type AccessRequestFields,
+  type Approval,
+  KEPT_MS,
+} from '../../core/approval/access-request.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { AdminCall } from '../http/define-route.ts'
+import { checkPrecondition } from '../http/entity-tag.ts'
+import { answer, conflict, notFound, type Plan, type Refusal } from '../http/outcome.ts'
+import { approvalsOf, callOf, type KnownRequest, readRequests, viewOf } from './read-requests.ts'
+import { refuseSecond } from './refuse-second.ts'
+
+export type Decide = 'approve' | 'deny' | 'cancel'
+
+type DecideCall = AdminCall<{ readonly request_id: string }, unknown, { comment?: string } | null>
+
+/** What changes with If-Match: everything that a decision depends on. */
+export const tagOf = ({ fields: { status, approvals, deadline_ms } }: KnownRequest): string =>
+  JSON.stringify([status, approvals, deadline_ms])
+
+/** An approval or its withdrawal, written only if the request and its agent are as they were read: a kill in between wins. */
+export async function decideRequest(call: DecideCall, what: Decide): Promise<Plan | Refusal> {
+  const { context, actor, params, body } = call
+  const [known] = await readRequests(context, actor.organization_id, [params.request_id])
+  if (known == null) return notFound('No such request. It is kept for an hour after its end.')
+  const refused =
+    checkPrecondition(call.headers, tagOf(known)) ??
+    checkState(known, what) ??
+    mayDecide(call, known, what)
+  if (refused !== null) return refused
+  const now_ms = Math.floor(context.clock.now().ms)
+  const { fields, agent } = known
+  const changed = changedFields(call, fields, what, now_ms)
+  const guards: Guard[] = [
+    ...(['status', 'approvals', 'deadline_ms'] as const).map(
+      (name): Guard => ['HGET', keyOf(actor.organization_id, fields), name, fields[name]],
+    ),
+    ...(agent === null
+      ? []
+      : [['HGET', REDIS_KEYS.agents(actor.organization_id), fields.agent_id, agent.text] as const]),
+  ]
+  const shown: KnownRequest = {
+    ...known,
+    fields: { ...fields, ...changed },
+    status: (changed.status ?? fields.status) as KnownRequest['status'],
+  }
+  const { agent_name, scope_id, integration_id } = callOf(fields)
+  return {
+    kind: 'plan',
+    guards,
+    writes: writesOf(actor.organization_id, fields, changed, now_ms),
+    targets: [],
+    events: [decidedEntry(call, shown, now_ms)],
+    audits: [
+      {
+        action: `access_request.${what}`,
+        target: fields.request_id,
+        before: { status: fields.status },
+        after: { status: shown.status, comment: body?.comment ?? null, digest: fields.digest },
+        agent_id: fields.agent_id,
+        agent_name,
+        scope_id,
+        integration_id,
+      },
+    ],
+    answer: answer(200, viewOf(context, actor, shown)),
+  }
+}
+
+const keyOf = (organization_id: string, { request_id }: AccessRequestFields): string =>
+  REDIS_KEYS.accessRequest(organization_id, request_id)
+
+function checkState({ status }: KnownRequest, what: Decide): Refusal | null {
+  const isOpen = status === 'pending' || (what !== 'approve' && status === 'approved')
+  return isOpen ? null : conflict('not_pending', `The request is ${status}.`, { status })
+}
+
+function mayDecide(call: DecideCall, known: KnownRequest, what: Decide): Refusal | null {
+  const { actor } = call
+  if (known.fields.approvers === 'admin' && actor.role !== 'admin')
+    return {
+      kind: 'refusal',
+      error: 'forbidden',
+      message: 'Only an administrator decides this request.',
+      details: { role: 'admin' },
+    }
+  return what === 'approve' ? refuseSecond(call.context, actor, known) : null
+}
+
+type Changed = Partial<AccessRequestFields>
+
+function changedFields(
+  { actor, body }: DecideCall,
+  fields: AccessRequestFields,
+  what: Decide,
+  now_ms: number,
+): Changed {
+  const comment = body?.comment
+  const decided = {
+    decided_by: actor.email,
+    decided_ms: String(now_ms),
+    ...(comment === undefined ? {} : { comment }),
+  }
+  const deadline_ms = String(now_ms + Number(fields.valid_ms))
+  switch (what) {
+    case 'cancel':
+      return { ...decided, status: 'cancelled', ended_ms: String(now_ms) }
+    case 'deny':
+      return { ...decided, status: 'denied', deadline_ms }
+    case 'approve': {
+      const approval: Approval = {
+        email: actor.email,
+        token_id: actor.token_id,
+        approved_at: new Date(now_ms).toISOString(),
+      }
+      const approvals = [...approvalsOf(fields), approval]
+      const isEnough = approvals.length >= Number(fields.needed)
+      const emails = approvals.map(({ email }) => email).join(', ')
+      return {
+        approvals: JSON.stringify(approvals),
+        ...(isEnough ? { ...decided, decided_by: emails, status: 'approved', deadline_ms } : {}),
+      }
+    }
+  }
+}
+
+function writesOf(
+  organization_id: string,
+  fields: AccessRequestFields,
+  changed: Changed,
+  now_ms: number,
+): readonly Write[] {
+  const { request_id, agent_id, digest } = fields
+  const key = keyOf(organization_id, fields)
+  const open = [
+    REDIS_KEYS.accessRequestsOpen(organization_id),
+    REDIS_KEYS.accessRequestsOf(organization_id, agent_id),
+  ]
+  const set = Object.entries(changed).flatMap(([name, value]) => [name, value ?? ''])
+  const writes: Write[] = [['HSET', key, ...set]]
+  const { deadline_ms } = changed
+  if (changed.status === 'cancelled')
+    writes.push(
+      ...open.map((index): Write => ['ZREM', index, request_id]),
+      ['ZADD', REDIS_KEYS.accessRequestsEnded(organization_id), now_ms, request_id],
+      ['PEXPIREAT', key, now_ms + KEPT_MS],
+    )
+  else if (deadline_ms !== undefined)
+    writes.push(
+      ...open.map((index): Write => ['ZADD', index, deadline_ms, request_id]),
+      ...[key, REDIS_KEYS.accessDigest(organization_id, digest)].map(
+        (name): Write => ['PEXPIREAT', name, Number(deadline_ms) + KEPT_MS],
+      ),
+    )
+  return writes
+}
+
+function decidedEntry(
+  { actor, body, request_id }: DecideCall,
+  shown: KnownRequest,
+  now_ms: number,
+) {
+  const { fields, status } = shown
+  const { agent_name, method, url, integration_name } = callOf(fields)
+  return entryOfNoCall({
+    event: 'access_decided',
+    organization_id: actor.organization_id,
+    agent_id: fields.agent_id,
+    agent_name,
+    timestamp: new Date(now_ms).toISOString(),
+    actor: { source_ip: actor.source_ip, request_id, edge_id: null },
+    data: {
+      request_id: fields.request_id,
+      method,
+      url,
+      service: integration_name,
+      digest: fields.digest,
+      status,
+      decided_by: actor.email,
+      comment: body?.comment ?? null,
+    },
+  })
+}

@@ -1,0 +1,112 @@
+import type { Static } from 'typebox'
+import {
+  type AccessRequestFields,
+  type Approval,
+  type RequestedCall,
+  type RequestStatus,
+  SENDING_MAX_MS,
+  type TakenBy,
+} from '../../core/approval/access-request.ts'
+import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import type { Agent } from '../../core/catalogue/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
+import type { AccessRequestView } from './access-request-schemas.ts'
+
+/** A request with what its state depends on. */
+export interface KnownRequest {
+  readonly fields: AccessRequestFields
+  readonly status: RequestStatus
+  /** The agent as it is stored; null if it was deleted. */
+  readonly agent: { readonly text: string; readonly record: Agent } | null
+}
+
+/** In the order of the ids; null for a request that has expired since. */
+export async function readRequests(
+  { redis, clock }: Pick<AdminContext, 'redis' | 'clock'>,
+  organization_id: string,
+  request_ids: readonly string[],
+): Promise<readonly (KnownRequest | null)[]> {
+  if (request_ids.length === 0) return []
+  const found = await Promise.all(
+    request_ids.map((id) => redis.hgetall(REDIS_KEYS.accessRequest(organization_id, id))),
+  )
+  const agent_ids = found.map(({ agent_id = '' }) => agent_id)
+  const agents = await redis.hmget(REDIS_KEYS.agents(organization_id), ...agent_ids)
+  const now_ms = clock.now().ms
+  return found.map((fields, i) => {
+    if (fields['request_id'] === undefined) return null
+    const text = agents[i] ?? null
+    const agent = text === null ? null : { text, record: parseRecord<Agent>(text) }
+    const stored = fields as unknown as AccessRequestFields
+    return { fields: stored, agent, status: statusOf(stored, agent?.record ?? null, now_ms) }
+  })
+}
+
+/** As it counts now, whatever the store says: time passes and kills happen without a write. */
+function statusOf(
+  { status, deadline_ms, agent_revision, consumed_ms, forwarded_ms }: AccessRequestFields,
+  agent: Agent | null,
+  now_ms: number,
+): RequestStatus {
+  if (consumed_ms !== undefined)
+    return forwarded_ms === undefined && now_ms - Number(consumed_ms) > SENDING_MAX_MS
+      ? 'failed'
+      : status
+  if (status !== 'pending' && status !== 'approved') return status
+  if (agent?.status !== 'active' || String(agent.revision) !== agent_revision) return 'cancelled'
+  return Number(deadline_ms) <= now_ms ? 'expired' : status
+}
+
+export const callOf = ({ call }: AccessRequestFields): RequestedCall =>
+  JSON.parse(call) as RequestedCall
+
+export const approvalsOf = ({ approvals }: AccessRequestFields): readonly Approval[] =>
+  JSON.parse(approvals) as Approval[]
+
+/** The excerpt is for those who may decide. */
+export function viewOf(
+  { ring }: Pick<AdminContext, 'ring'>,
+  { organization_id, role }: Pick<Actor, 'organization_id' | 'role'>,
+  { fields, status }: KnownRequest,
+): Static<typeof AccessRequestView> {
+  const { request_id, kind, agent_id, approvers, reuse, digest } = fields
+  const { agent_name, evaluation_id, source_ip: _, ...call } = callOf(fields)
+  const shown =
+    role === 'viewer'
+      ? null
+      : sealedExcerpt.open(ring, { organization_id, request_id }, fields.excerpt)
+  return {
+    request_id,
+    kind,
+    status,
+    agent_id,
+    agent_name,
+    call: {
+      ...call,
+      digest,
+      excerpt: shown?.body ?? null,
+      excerpt_is_cut: shown?.is_cut ?? false,
+      headers: (shown?.headers ?? []).map(([name, value]) => ({ name, value })),
+    },
+    justification: null,
+    approvers,
+    needed: Number(fields.needed),
+    reuse,
+    approvals: approvalsOf(fields).map(({ email, approved_at }) => ({ email, approved_at })),
+    created_at: timeOf(fields.created_ms),
+    expires_at: timeOf(fields.deadline_ms),
+    decided_by: fields.decided_by ?? null,
+    decided_at: maybeTime(fields.decided_ms),
+    comment: fields.comment ?? null,
+    consumed_at: maybeTime(fields.consumed_ms),
+    consumed_by:
+      fields.consumed_by === undefined ? null : (JSON.parse(fields.consumed_by) as TakenBy),
+    forwarded_at: maybeTime(fields.forwarded_ms),
+    evaluation_id,
+  }
+}
+
+const timeOf = (ms: string): string => new Date(Number(ms)).toISOString()
+const maybeTime = (ms: string | undefined): string | null => (ms === undefined ? null : timeOf(ms))

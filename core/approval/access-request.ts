@@ -1,0 +1,85 @@
+import type { RuleApproval } from '../catalogue/model.ts'
+
+export const REQUEST_STATUSES = [
+  'pending',
+  'approved',
+  'denied',
+  'expired',
+  'cancelled',
+  'failed',
+] as const
+/** `failed` is not stored: the approval was used, and the call was not sent. */
+export type RequestStatus = (typeof REQUEST_STATUSES)[number]
+
+/** A call whose approval was taken is sent within this time, or was not sent. */
+export const SENDING_MAX_MS = 60_000
+/** After its end a request is kept for this long. core/lua/take-approval.lua has the same. */
+export const KEPT_MS = 3_600_000
+/** Open requests: those that can be decided or used, and denials that still count. */
+export const AGENT_REQUESTS_MAX = 200
+export const ORGANIZATION_REQUESTS_MAX = 2_000
+
+/** Of a request for one call; written once. */
+export interface RequestedCall {
+  readonly agent_name: string
+  readonly integration_id: string
+  readonly integration_name: string
+  readonly scope_id: string
+  readonly scope_name: string
+  /** Position of the rule in its scope, from 0. */
+  readonly rule: number
+  readonly method: string
+  /** What looks like a secret is masked. */
+  readonly url: string
+  readonly policy_sha256: string
+  readonly integration_sha256: string
+  readonly body_sha256: string
+  readonly body_bytes: number
+  /** Of the call that was refused first. */
+  readonly evaluation_id: string
+  readonly source_ip: string | null
+}
+
+/** One person's yes. */
+export interface Approval {
+  readonly email: string
+  readonly token_id: string
+  readonly approved_at: string
+}
+
+/** The call that took an approval. */
+export interface TakenBy {
+  readonly request_id: string
+  readonly edge_id: string
+}
+
+/** The fields of the hash in the store; all are texts. Those that may be missing come later. */
+export interface AccessRequestFields extends Record<string, string | undefined> {
+  readonly request_id: string
+  readonly kind: 'call'
+  readonly status: Exclude<RequestStatus, 'failed'>
+  readonly agent_id: string
+  readonly agent_revision: string
+  readonly digest: string
+  /** RequestedCall as JSON. */
+  readonly call: string
+  /** Excerpt, sealed. */
+  readonly excerpt: string
+  readonly approvers: RuleApproval['approvers']
+  readonly needed: string
+  readonly reuse: RuleApproval['reuse']
+  readonly valid_ms: string
+  /** Approval[] as JSON. */
+  readonly approvals: string
+  readonly created_ms: string
+  readonly deadline_ms: string
+  /** Of a denial or a withdrawal. */
+  readonly decided_by?: string
+  readonly decided_ms?: string
+  readonly comment?: string
+  readonly consumed_ms?: string
+  /** TakenBy as JSON. */
+  readonly consumed_by?: string
+  readonly forwarded_ms?: string
+  readonly ended_ms?: string
+}

@@ -1,0 +1,84 @@
+import type { AskingRule } from '../decision/needed-approval.ts'
+import type { Integration, Scope } from '../catalogue/model.ts'
+import type { Header } from '../request/header.ts'
+import { multipartParts, sha256 } from './multipart-parts.ts'
+import { isVolatile } from './volatile-headers.ts'
+
+/** A call as it is sent to the API, without its credential. Texts have one character for each byte. */
+export interface DigestedCall {
+  readonly agent_id: string
+  /** `policyHash`. */
+  readonly policy_sha256: string
+  readonly integration_id: string
+  /** `recordHash`. */
+  readonly integration_sha256: string
+  /** Null: the integration's own credential. */
+  readonly connection_id: string | null
+  readonly method: string
+  /** With its query. */
+  readonly url: string
+  readonly headers: readonly Header[]
+  /** Empty if there is none. */
+  readonly body: Buffer
+}
+
+export interface CallDigest {
+  readonly digest: string
+  /** Of the body as it is sent, in hex. */
+  readonly body_sha256: string
+}
+
+const FORM = 'agw-call-1'
+
+/**
+ * What an approval is for: two calls have the same digest only if the API receives the same, but for volatile headers, the order of
+ * headers with different names and the boundary of a multipart body. docs/guides/approvals.md describes it for other programs.
+ */
+export function callDigest(call: DigestedCall): CallDigest {
+  const { headers, body } = call
+  const multipart = multipartParts(headers, body)
+  const body_sha256 = sha256(body)
+  const counted = countedHeaders(headers).map(({ name, value }) => [
+    name,
+    name === 'content-type' && multipart !== null ? multipart.content_type : value,
+  ])
+  const text = JSON.stringify([
+    FORM,
+    call.agent_id,
+    call.policy_sha256,
+    call.integration_id,
+    call.integration_sha256,
+    call.connection_id,
+    call.method,
+    call.url,
+    counted,
+    multipart === null ? ['bytes', body_sha256] : ['multipart', multipart.parts],
+  ])
+  return { digest: `sha256:${sha256(text)}`, body_sha256 }
+}
+
+/** In the order of their names. Several of one name keep their order. */
+export const countedHeaders = (headers: readonly Header[]): readonly Header[] =>
+  headers
+    .filter(({ name }) => !name.startsWith(':') && !isVolatile(name))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+
+/** Of the scope that governs a call and of the rules that ask for its approval: any change of one of them voids approvals. */
+export const policyHash = (scope: Scope, by: readonly AskingRule[]): string =>
+  sha256(JSON.stringify([recordHash(scope), by.map((one) => [recordHash(one.scope), one.rule])]))
+
+const hashes = new WeakMap<object, string>()
+
+/** Of a stored record, whatever the order of its members. */
+export function recordHash(record: Scope | Integration): string {
+  const known = hashes.get(record)
+  if (known !== undefined) return known
+  const hash = sha256(JSON.stringify(record, inOrder))
+  hashes.set(record, hash)
+  return hash
+}
+
+const inOrder = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value

@@ -1,0 +1,29 @@
+import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { noteForwarded, takeApproval } from '../../core/approval/take-approval.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { ApprovalServices } from './check-approval.ts'
+
+interface Parts {
+  readonly redis: RedisClient
+  readonly ring: KeyRing
+  readonly edge_id: string
+  readonly log: { warn(data: object, message: string): void }
+}
+
+/** The approvals of calls, as they are in the store. */
+export const approvalStore = ({
+  redis,
+  ring,
+  edge_id,
+  log,
+}: Parts): ApprovalServices['approvals'] => ({
+  take: (wanted, ask) => takeApproval(redis, wanted, ask),
+  seal: (owner, excerpt) => sealedExcerpt.seal(ring, owner, excerpt),
+  noteForwarded: (organization_id, request_id) => {
+    noteForwarded(redis, organization_id, request_id).catch((error: unknown) => {
+      log.warn({ error: String(error), request_id }, 'a sent call could not be noted')
+    })
+  },
+  edge_id,
+})

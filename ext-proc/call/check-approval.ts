@@ -1,0 +1,287 @@
+import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import type { Approval, RequestedCall } from '../../core/approval/access-request.ts'
+import {
+  callDigest,
+  countedHeaders,
+  type DigestedCall,
+  policyHash,
+  recordHash,
+} from '../../core/approval/call-digest.ts'
+import { type Excerpt, makeExcerpt } from '../../core/approval/excerpt.ts'
+import type {
+  ApprovalState,
+  NewRequest,
+  WantedApproval,
+} from '../../core/approval/take-approval.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
+import type { NeededApproval } from '../../core/decision/needed-approval.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
+import { mintId } from '../../core/keys/api-key.ts'
+import { maskSecrets } from '../../core/masking/mask-secrets.ts'
+import { shortText } from '../../core/system/short-text.ts'
+import type { RestrictionBoard } from '../kill/restriction-board.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import type { GatewayAddress } from '../response/gateway-address.ts'
+import { retryAfter } from '../verdict/retry-after.ts'
+import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
+import type { Forward } from '../verdict/verdict.ts'
+import type { AdmittedCall } from './admit-call.ts'
+import type { ApprovedBy } from './review-call.ts'
+import { asToolResult } from './tool-result.ts'
+import { causeOf } from './cause-of.ts'
+
+export interface ApprovalServices {
+  readonly approvals: {
+    /** @throws (rejects) when the store does not answer */
+    readonly take: (wanted: WantedApproval, ask: NewRequest | null) => Promise<ApprovalState>
+    readonly seal: (
+      owner: { readonly organization_id: string; readonly request_id: string },
+      excerpt: Excerpt,
+    ) => string
+    readonly noteForwarded: (organization_id: string, request_id: string) => void
+    readonly edge_id: string
+  }
+  readonly killBoard: Pick<RestrictionBoard, 'killedAt'>
+  readonly nowMs: () => number
+  readonly whyUnavailable: (error: unknown) => string | null
+  readonly settings: { readonly gateway: Pick<GatewayAddress, 'proxy_url'> }
+}
+
+/** The approval that a call has taken. */
+export interface TakenApproval {
+  readonly approved: ApprovedBy
+  /** The verdict, noted as one that was approved. */
+  readonly forward: (verdict: Forward) => Forward
+}
+
+/** After which a caller looks again; a person takes longer. */
+const RETRY_AFTER_MS = 5_000
+const RETRY = retryAfter(RETRY_AFTER_MS)
+const URL_SHOWN_MAX = 2_048
+const EMPTY = Buffer.alloc(0)
+
+/** Whether a person has allowed exactly this call, which may then be made once. Otherwise it is requested. */
+export async function checkApproval(
+  services: ApprovalServices,
+  call: AdmittedCall,
+  needed: NeededApproval,
+  body: Buffer | null,
+  facts: BodyFacts | null,
+  record: CallRecord,
+): Promise<Step<TakenApproval>> {
+  const digested = digestedCall(call, needed, body ?? EMPTY)
+  const hashed = callDigest(digested)
+  const { approvals, killBoard, nowMs, whyUnavailable } = services
+  const { organization_id, agent_id, revision } = call.agent
+  const wanted: WantedApproval = {
+    organization_id,
+    agent_id,
+    revision,
+    digest: hashed.digest,
+    by: { request_id: record.facts.request_id, edge_id: approvals.edge_id },
+    now: new Date(nowMs()),
+  }
+  let state: ApprovalState
+  try {
+    state = await approvals.take(wanted, null)
+    if (state.kind === 'none')
+      state = await approvals.take(
+        wanted,
+        newRequest(services, call, needed, digested, hashed.body_sha256, wanted, record),
+      )
+  } catch (error) {
+    return deny('approval', 'gateway_unavailable', causeOf(whyUnavailable(error)))
+  }
+  if (state.kind === 'taken') {
+    record.note('approval', 'pass')
+    return pass(taken(services, wanted, state, digested, hashed.body_sha256, record))
+  }
+  if (state.kind === 'stale') {
+    const killed_at = killBoard.killedAt(organization_id, agent_id)
+    return killed_at === null
+      ? deny('approval', 'gateway_unavailable')
+      : deny('agent', 'agent_killed', { killed_at }, { status: 503 })
+  }
+  return forMcp(refusal(services, call, wanted, state), facts)
+}
+
+/** As it will be sent, without the credential. */
+const digestedCall = (call: AdmittedCall, needed: NeededApproval, body: Buffer): DigestedCall => ({
+  agent_id: call.agent.agent_id,
+  policy_sha256: policyHash(call.scope, needed.by),
+  integration_id: call.integration.integration.integration_id,
+  integration_sha256: recordHash(call.integration.integration),
+  connection_id: null,
+  method: call.method,
+  url: urlOf(call),
+  headers: call.outgoing.headers,
+  body,
+})
+
+const urlOf = ({ target, outgoing: { raw_query } }: AdmittedCall): string =>
+  `${target.origin}${target.raw_path}${raw_query === null ? '' : `?${raw_query}`}`
+
+function newRequest(
+  { approvals }: ApprovalServices,
+  call: AdmittedCall,
+  needed: NeededApproval,
+  digested: DigestedCall,
+  body_sha256: string,
+  { organization_id, agent_id, digest, by, now }: WantedApproval,
+  { facts: { source_ip } }: CallRecord,
+): NewRequest {
+  const { integration, scope, rule, agent } = call
+  const { agent_name } = agent
+  const request_id = mintId('arq')
+  const url = shortText(maskSecrets(digested.url), URL_SHOWN_MAX)
+  const { method } = digested
+  const requested: RequestedCall = {
+    agent_name,
+    integration_id: integration.integration.integration_id,
+    integration_name: integration.integration.name,
+    scope_id: scope.scope_id,
+    scope_name: scope.name,
+    rule,
+    method,
+    url,
+    policy_sha256: digested.policy_sha256,
+    integration_sha256: digested.integration_sha256,
+    body_sha256,
+    body_bytes: digested.body.length,
+    evaluation_id: by.request_id,
+    source_ip,
+  }
+  const valid_ms = needed.valid_seconds * 1000
+  const excerpt = makeExcerpt(countedHeaders(digested.headers), digested.body)
+  return {
+    valid_ms,
+    fields: {
+      request_id,
+      kind: 'call',
+      digest,
+      call: JSON.stringify(requested),
+      excerpt: approvals.seal({ organization_id, request_id }, excerpt),
+      approvers: needed.approvers,
+      needed: String(needed.needed),
+      reuse: needed.reuse,
+      valid_ms: String(valid_ms),
+    },
+    entry: entryOfNoCall({
+      event: 'access_requested',
+      organization_id,
+      agent_id,
+      agent_name,
+      timestamp: now.toISOString(),
+      actor: { source_ip, ...by },
+      data: {
+        request_id,
+        method,
+        url,
+        service: integration.integration.name,
+        digest,
+        approvers: needed.approvers,
+        needed: needed.needed,
+        expires_at: new Date(now.getTime() + valid_ms).toISOString(),
+      },
+    }),
+  }
+}
+
+/** Until the call is sent, its entry says that it was not: it may still be refused. */
+function taken(
+  { approvals: { noteForwarded } }: ApprovalServices,
+  { organization_id, digest }: WantedApproval,
+  { request_id, approvals }: Extract<ApprovalState, { kind: 'taken' }>,
+  { policy_sha256, integration_sha256 }: DigestedCall,
+  body_sha256: string,
+  { facts }: CallRecord,
+): TakenApproval {
+  const decided_by = decidedBy(approvals)
+  const approval = { request_id, digest, body_sha256, decided_by }
+  const unsent = { ...approval, was_sent: false }
+  facts.data['approval'] = unsent
+  return {
+    approved: { policy_sha256, integration_sha256 },
+    forward: (verdict) => {
+      facts.data['approval'] = approval
+      const details = { request_id, cause: 'caller_left' }
+      return {
+        ...verdict,
+        approved: {
+          onSent: () => noteForwarded(organization_id, request_id),
+          spent: {
+            reason: 'approval_expired',
+            details,
+            data: { ...details, approval: unsent },
+          },
+        },
+      }
+    },
+  }
+}
+
+export const decidedBy = (approvals: readonly Approval[]): string =>
+  approvals.map(({ email }) => email).join(', ')
+
+function refusal(
+  services: ApprovalServices,
+  call: AdmittedCall,
+  { digest, now }: WantedApproval,
+  state: Exclude<ApprovalState, { kind: 'taken' | 'stale' | 'none' }> | { readonly kind: 'none' },
+): Deny {
+  switch (state.kind) {
+    case 'none':
+      throw new Error('a request was to be made')
+    case 'busy':
+      return deny('approval', 'approvals_busy', {}, { headers: RETRY })
+    case 'denied': {
+      const { request_id, comment } = state
+      return deny('approval', 'approval_denied', { request_id, comment }, { data: { request_id } })
+    }
+    case 'expired': {
+      const { request_id } = state
+      return deny('approval', 'approval_expired', { request_id })
+    }
+    case 'pending': {
+      const { request_id, left_ms, used } = state
+      const endpoint = `${gatewayUrl(services, call)}${REQUESTS_PATH}`
+      const expires_at = new Date(now.getTime() + left_ms).toISOString()
+      const shown = {
+        request_id,
+        status_url: `${endpoint}/${request_id}`,
+        expires_at,
+        ...(used === null ? {} : { used }),
+      }
+      const details = {
+        ...shown,
+        access_request: {
+          endpoint,
+          template: { kind: 'call', request_id },
+          expires_at,
+          display: 'A person has to allow this call.',
+        },
+      }
+      const data = { ...shown, digest }
+      return deny('approval', 'approval_required', details, { headers: RETRY, data })
+    }
+  }
+}
+
+/** Where agents ask for the state of their requests. */
+const REQUESTS_PATH = '/.well-known/agw/me/requests'
+
+/** How the caller reaches the gateway; empty if it addresses the API itself. */
+function gatewayUrl({ settings }: ApprovalServices, { head, facts }: AdmittedCall): string {
+  const { proxy_url } = settings.gateway
+  if (proxy_url !== null) return proxy_url
+  return facts.request.is_proxied ? '' : `${head.scheme}://${head.authority}`
+}
+
+/** The refusal of a tool is a result, so that an MCP client shows it to the model. */
+function forMcp(refused: Deny, facts: BodyFacts | null): Deny {
+  const read = facts?.json_rpc ?? null
+  const messages = read !== null && 'messages' in read ? read.messages : []
+  const { denial } = refused
+  const text = `${REASONS[denial.reason].message} ${JSON.stringify(denial.details)}`
+  return { ...refused, denial: asToolResult(denial, messages, read?.kind === 'batch', text) }
+}

@@ -1,0 +1,82 @@
+import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import {
+  type NewRequest,
+  takeApproval,
+  type WantedApproval,
+} from '../../core/approval/take-approval.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** What an edge tells the store of a call of this agent that needs an approval. */
+export async function wantedApproval(
+  redis: RedisClient,
+  organization_id: string,
+  agent_id: string,
+  digest = `sha256:${agent_id}`,
+): Promise<WantedApproval> {
+  const agent = JSON.parse((await redis.hget(REDIS_KEYS.agents(organization_id), agent_id)) ?? '{}')
+  const by = { request_id: 'req_1', edge_id: 'edge-1' }
+  return { organization_id, agent_id, revision: agent.revision, digest, by, now: new Date() }
+}
+
+let count = 0
+
+export function newRequest(
+  { organization_id, agent_id, digest }: WantedApproval,
+  { mark = 'mark', needed = 1, valid_ms = 600_000, approvers = 'operator' as const } = {},
+): NewRequest {
+  const request_id = `arq_${++count}`
+  const call = {
+    agent_name: mark,
+    integration_id: 'int_1',
+    integration_name: mark,
+    scope_id: 'scp_1',
+    scope_name: mark,
+    rule: 0,
+    method: 'POST',
+    url: `https://${mark}.example.com/`,
+    policy_sha256: '',
+    integration_sha256: '',
+    body_sha256: '',
+    body_bytes: 0,
+    evaluation_id: 'req_1',
+    source_ip: null,
+  }
+  return {
+    valid_ms,
+    fields: {
+      request_id,
+      kind: 'call',
+      digest,
+      call: JSON.stringify(call),
+      excerpt: '',
+      approvers,
+      needed: String(needed),
+      reuse: 'once',
+      valid_ms: String(valid_ms),
+    },
+    entry: entryOfNoCall({
+      event: 'access_requested',
+      organization_id,
+      agent_id,
+      agent_name: mark,
+      timestamp: new Date().toISOString(),
+      actor: { source_ip: null, request_id: 'req_1', edge_id: 'edge-1' },
+      data: { request_id, url: call.url },
+    }),
+  }
+}
+
+/** A request in the store; answers its id. */
+export async function makeAccessRequest(
+  redis: RedisClient,
+  organization_id: string,
+  agent_id: string,
+  mark: string,
+): Promise<string> {
+  const wanted = await wantedApproval(redis, organization_id, agent_id)
+  const ask = newRequest(wanted, { mark })
+  const state = await takeApproval(redis, wanted, ask)
+  if (state.kind !== 'pending') throw new Error(`the request is ${state.kind}`)
+  return state.request_id
+}
