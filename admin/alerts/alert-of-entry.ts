@@ -61,6 +61,18 @@ function ofAutomaticKill(entry: ActivityEntry): AlertCause | null {
   }
 }
 
+/** An API that shows its credential to agents. */
+function ofEcho(entry: ActivityEntry): AlertCause | null {
+  if (entry.reason !== 'credential_echoed') return null
+  return {
+    about: `credential_echoed ${entry.integration_id}`,
+    kind: 'credential_echoed',
+    severity: 'high',
+    title: `A response to agent ${nameOf(entry)} repeated the credential of the integration, and was withheld.`,
+    occurrence: whoAndWhat(entry),
+  }
+}
+
 /** Changes of operators that are to be looked at, and state that edges found missing in the store. */
 const ofAdminAction = (entry: ActivityEntry): AlertCause | null =>
   ofUnlistedHosts(entry) ?? ofLostState(entry)
@@ -176,6 +188,7 @@ type AlertMaker = (entry: ActivityEntry) => AlertCause | null
 
 const ALERTS: ReadonlyMap<string, AlertMaker> = new Map(
   Object.entries({
+    request_rejected: ofEcho,
     injection_blocked: ofFinding,
     injection_detected: ofFinding,
     anomaly_detected: ofAnomaly,

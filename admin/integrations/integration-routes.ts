@@ -50,6 +50,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
   },
   needs: ({ echo_guard = 'off', auth }) => [
     ...(echo_guard === 'off' ? [] : (['echo_guard'] as const)),
+    ...(echo_guard === 'full' ? (['echo_guard_full'] as const) : []),
     ...(auth.type === 'aws_sigv4' && auth.role_arn !== undefined ? (['role_arn'] as const) : []),
   ],
   read: { summary: 'Read an integration' },

@@ -171,7 +171,7 @@ export const EditableIntegration = Strict({
   echo_guard: Type.Enum([...ECHO_GUARDS], {
     default: 'off',
     description:
-      '`headers`: if a response header or trailer repeats the attached credential (as it is, percent-encoded or in Base64), it is redacted there.',
+      '`headers`: if a response header or trailer repeats the attached credential (as it is, percent-encoded or in Base64), it is redacted there. `full`: a body that repeats it is withheld too (403 `credential_echoed`), and a stream is cut.',
   }),
   error_format: Type.Enum([...ERROR_FORMAT_NAMES], {
     default: 'gateway',

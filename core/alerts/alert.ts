@@ -24,6 +24,7 @@ export const ALERT_KINDS = [
   'store_memory',
   'store_disk',
   'scope_expiring',
+  'credential_echoed',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

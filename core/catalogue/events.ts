@@ -100,7 +100,7 @@ export const EVENTS = {
       'A call was refused for a reason that has no separate event, or was cut in flight.',
     reports_call: true,
     when_frequent: 'counted',
-    may_alert: false,
+    may_alert: true,
     summary: ({ reason }) => text(reason),
     delivery: null,
   },

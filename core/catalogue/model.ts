@@ -118,8 +118,8 @@ export interface AlsoHost {
   readonly credential: boolean
 }
 
-/** `headers`: what response headers and trailers say of the attached credential is redacted. */
-export const ECHO_GUARDS = ['off', 'headers'] as const
+/** `headers`: what response headers and trailers say of the attached credential is redacted; `full`: bodies are withheld too. */
+export const ECHO_GUARDS = ['off', 'headers', 'full'] as const
 export type EchoGuard = (typeof ECHO_GUARDS)[number]
 
 export interface Integration {

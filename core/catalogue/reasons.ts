@@ -221,6 +221,16 @@ export const REASONS = {
       'The response must be inspected and exceeds `AGW_MAX_BODY_BYTES` or `max_response_bytes` of the scope (`details.limit_bytes`). The API has processed the request.',
     cure: 'Ask for smaller pages, raise the limit, or let larger responses pass unscanned with `over_limit` of the scope.',
   },
+  credential_echoed: {
+    status: 403,
+    message:
+      'The API was called, but its response repeats the credential of the gateway and was withheld. Do not repeat the call; ask an operator.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'The body of the response contains the attached credential, as it is or in Base64. The integration has `echo_guard: full`, or the scope scans responses. The API has processed the request.',
+    cure: 'Do not let agents call paths of the API that show what they receive or the key itself, such as those for tests or for API keys.',
+  },
   unsupported_content_encoding: {
     status: 415,
     message:

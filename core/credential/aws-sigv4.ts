@@ -60,6 +60,7 @@ export const awsSigv4 = defineCredential({
   }),
   application: {
     kind: 'signature',
+    sent: 'session_token',
     exchange: {
       clientOf: (auth, { agent_id }) =>
         auth.role_arn === undefined

@@ -70,6 +70,8 @@ export interface SignatureApplication<M extends Members> {
     clientOf(auth: OpenedMembers<M>, use: TokenUse): TokenClient | null
     signer(auth: OpenedMembers<M>, token: Secret): OpenedMembers<M>
   }
+  /** A secret member that is sent with the signature, and that the API may repeat. */
+  readonly sent?: string & keyof M
   /** Whether a body must be buffered for the signature alone. True wherever `payload` may cover the body, or each such call fails. */
   needsBody(auth: PublicMembers<M>, scheme: Scheme): boolean
   payload(

@@ -44,10 +44,18 @@ export function withHeaders(
 }
 
 /** The member that the API may repeat in its response headers. */
-export function echoedSecret(auth: StaticCredential): Secret | null {
-  const { echoed } = staticApplication(auth)
+export const echoedSecret = (auth: StaticCredential): Secret | null =>
+  secretOf(auth, staticApplication(auth).echoed)
+
+/** The secret that is sent along with a signature. */
+export function sentSecret(auth: OpenedFor<'signature'>): Secret | null {
+  const { application } = credentialTypeOf(auth.type)
+  return application.kind === 'signature' ? secretOf(auth, application.sent) : null
+}
+
+function secretOf(auth: object, member: string | undefined): Secret | null {
   const members = auth as Readonly<Record<string, string | Secret>>
-  const value = echoed === undefined ? undefined : members[echoed]
+  const value = member === undefined ? undefined : members[member]
   return typeof value === 'object' ? value : null
 }
 

@@ -7,6 +7,8 @@ export const EDGE_MEMBERS = {
   restore_gap: '0.3.0',
   /** Of an integration: the credential is redacted in response headers. */
   echo_guard: '0.3.0',
+  /** Of an integration: a body that repeats the credential is withheld. */
+  echo_guard_full: '0.3.0',
   /** Of a scope: a mode for a speaker that is stricter than the mode of the scope. */
   injection_roles: '0.3.0',
   /** Of a scope: when it is in force, and that it ends running calls. */

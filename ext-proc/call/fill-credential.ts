@@ -3,8 +3,10 @@ import {
   applyCredential,
   type CredentialEffect,
   echoedSecret,
+  sentSecret,
   withHeaders,
 } from '../../core/decision/apply-credential.ts'
+import type { EchoGuard } from '../../core/catalogue/model.ts'
 import { authorityOf } from '../../core/request/authority-of.ts'
 import type { Header } from '../../core/request/header.ts'
 import { Secret } from '../../core/keys/secret.ts'
@@ -20,6 +22,8 @@ export interface FilledCredential {
   readonly raw_query: string | null
   /** Redacted in response headers; null if nothing is. */
   readonly echo_forms: RegExp | null
+  /** What a body is withheld for; empty if bodies are not searched. One character per byte. */
+  readonly echo_secrets: readonly string[]
   /** Called when the API responds with 401; null if the next call would use the same credential anyway. */
   readonly onUnauthorized: (() => void) | null
 }
@@ -35,16 +39,43 @@ export function fillCredential(
     ? applyCredential(credential.auth, call.outgoing.raw_query)
     : signCall(call, credential, now_ms)
   if (effect.kind !== 'applied') return denyCredential(call, { cause: 'not_a_header' })
+  const guard = guardOf(call)
   return pass({
     headers: effect.headers,
     raw_query: effect.raw_query,
     echo_forms: echoForms(
       isStatic ? echoedSecret(credential.auth) : null,
-      call.integration.integration.echo_guard === 'headers' ? partsOf(effect) : [],
+      guard === 'off' ? [] : partsOf(effect),
     ),
+    echo_secrets: guard === 'full' ? secretsOf(credential, effect.headers) : [],
     onUnauthorized: credential.onUnauthorized,
   })
 }
+
+/** A scope that scans responses guards their bodies too. */
+function guardOf({ integration, settings }: AdmittedCall): EchoGuard {
+  const { enabled, scan_responses } = settings.injection
+  return enabled && scan_responses ? 'full' : (integration.integration.echo_guard ?? 'off')
+}
+
+/**
+ * The secrets that were sent. A signature proves nothing about other requests, its time and hash occur in bodies; and a user name
+ * is one only where it stands for a key, without a password.
+ */
+function secretsOf(credential: ReadyCredential, headers: readonly Header[]): readonly string[] {
+  const { auth } = credential
+  if (credential.kind === 'signature') {
+    const sent = sentSecret(credential.auth)
+    return sent === null ? [] : [latin1(sent.reveal())]
+  }
+  const named = echoedSecret(credential.auth)
+  if (named !== null) return [latin1(named.reveal())]
+  if (auth.type !== 'basic') return headers.map(({ value }) => value.replace(SCHEME, ''))
+  const [user, password] = [auth.username.reveal(), auth.password.reveal()]
+  return [`${user}:${password}`, password === '' ? user : password].map(latin1)
+}
+
+const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 
 const SCHEME = /^[a-z][a-z0-9_-]*\s+/i
 

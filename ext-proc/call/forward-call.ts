@@ -105,7 +105,12 @@ export function forwardCall(
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
   set.push(...credential.headers)
   if (inspector.may_read_body)
-    set.push(...readableEncodings(outgoing.headers, lists_tools || asks_events))
+    set.push(
+      ...readableEncodings(
+        outgoing.headers,
+        lists_tools || asks_events || credential.echo_secrets.length > 0,
+      ),
+    )
   if (installation !== '')
     set.push({ name: 'via', value: appendVia(outgoing.headers, installation) })
   if (body?.is_stripped && head.content_length !== null)
@@ -184,6 +189,7 @@ function inspectorOf(
     owner: ownerOf(call.agent),
     limit_bytes: settings.max_body_bytes,
     echo_forms: credential.echo_forms,
+    echo_secrets: credential.echo_secrets,
     onUnauthorized: credential.onUnauthorized,
     lists_tools,
     is_get: head.method === 'GET',

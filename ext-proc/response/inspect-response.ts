@@ -18,6 +18,7 @@ import { judgeDecision } from '../record/judge-decision.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { namesOtherCharset } from '../../core/request/names-other-charset.ts'
 import { ENDPOINT_EVENT, EndpointFilter, type FilteredEvents } from './endpoint-filter.ts'
+import { EchoSearch, echoTexts } from './echo-search.ts'
 import { EventFilter } from './event-filter.ts'
 import { HeaderInspector } from './header-inspector.ts'
 import { judgeHeaders, withoutMark } from './judge-headers.ts'
@@ -46,6 +47,8 @@ export interface InspectionOrder {
   readonly limit_bytes: number
   /** How the credential may come back in a header, where it is redacted; null if none is looked for. */
   readonly echo_forms: RegExp | null
+  /** What a body is withheld for; empty if bodies are not searched for it. */
+  readonly echo_secrets: readonly string[]
   /** Called when the API rejects the credential and a new one can be fetched; else null. */
   readonly onUnauthorized: (() => void) | null
   /** The call asks for a list of tools, or opens a stream in which one may come. */
@@ -67,8 +70,9 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector {
   const { injection, tools } = order.settings
   const scans = injection.enabled && injection.scan_responses
   const filters = order.lists_tools && !tools.is_unrestricted
+  const guards = order.echo_secrets.length > 0
   const sees_every_response =
-    scans || filters || order.echo_forms !== null || order.onUnauthorized !== null
+    scans || filters || guards || order.echo_forms !== null || order.onUnauthorized !== null
   return sees_every_response || order.is_get
     ? new Inspector(order, scans, filters, sees_every_response)
     : new HeaderInspector(order)
@@ -88,6 +92,8 @@ class Inspector implements ResponseInspector {
   #filter: EventFilter | null = null
   #endpoints: EndpointFilter | null = null
   #inflater: StreamInflater | null = null
+  /** Searches what goes out for the credential; null if bodies are not searched. */
+  #echo: EchoSearch | null = null
   /** Bytes of the stream that came, that were let out, and what the scanner still holds. */
   #released = 0
   /** Only the beginning of the response is scanned, as it passes. */
@@ -117,10 +123,11 @@ class Inspector implements ResponseInspector {
     this.#scans = scans
     this.#filters = filters
     this.sees_every_response = sees_every_response
+    if (order.echo_secrets.length > 0) this.#echo = new EchoSearch(echoTexts(order.echo_secrets))
   }
 
   get may_read_body(): boolean {
-    return this.#scans || this.#filters || this.#order.asks_events
+    return this.#scans || this.#filters || this.#echo !== null || this.#order.asks_events
   }
 
   headers(headers: readonly Header[], end = false): HeadersVerdict | Promise<HeadersVerdict> {
@@ -141,7 +148,7 @@ class Inspector implements ResponseInspector {
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
     const namesEndpoint = this.#order.is_get && isEventStream(this.#contentType)
-    if (end || (!namesEndpoint && !this.#scans && !this.#filters))
+    if (end || (!namesEndpoint && !this.#scans && !this.#filters && this.#echo === null))
       return { ...judged, body: 'unseen' }
     if (namesEndpoint) this.#endpoints = new EndpointFilter(place)
     this.#reading = readingOf(headers, this.#contentType, this.#filters, limit_bytes)
@@ -150,18 +157,22 @@ class Inspector implements ResponseInspector {
       if (this.#maySkip) {
         this.#reading = 'bytes'
         this.#skips = true
-      } else if (length !== null) return { kind: 'deny', denial: tooLarge(limit_bytes) }
+      } else if (!this.#scans && !this.#filters) this.#reading = 'bytes'
+      else if (length !== null) return { kind: 'deny', denial: tooLarge(limit_bytes) }
     }
     if (this.#reading === 'whole') {
       this.#mayBeCutShort = length === null && headerOf(headers, 'trailer') === null
       return { ...judged, body: this.#mayBeCutShort ? 'whole_or_beginning' : 'whole' }
     }
-    const opened = this.#reading === 'bytes' ? !this.#filters : this.#openEvents()
+    const opened =
+      this.#reading === 'bytes' && (this.#echo === null || this.#filters)
+        ? !this.#filters
+        : this.#openEvents()
     if (!opened) return { kind: 'deny', denial: this.#unreadable() }
     if (this.#scans) this.#scanner = this.#openScanner(this.#reading)
     if (this.#filters) this.#filter = new EventFilter(settings.tools)
     // Bytes pass unchanged or are cut, which a client sees by the length; events may be filtered.
-    if (this.#reading === 'bytes') return { ...judged, body: 'chunks' }
+    if (this.#reading === 'bytes' && this.#inflater === null) return { ...judged, body: 'chunks' }
     const changed = this.#inflater === null ? MEASURE : [...MEASURE, ...OF_ENCODING]
     const kept = judged.headers.filter(({ name }) => !changed.includes(name))
     return { kind: 'pass', headers: kept, body: 'chunks' }
@@ -182,7 +193,7 @@ class Inspector implements ResponseInspector {
    */
   #openEvents(): boolean {
     if (this.#endpoints !== null && namesOtherCharset(this.#contentType)) return false
-    const isRead = this.#filters || this.#endpoints !== null
+    const isRead = this.#filters || this.#endpoints !== null || this.#echo !== null
     if (this.#contentEncoding === null || !isRead) return true
     const inflater = openStreamInflater(this.#contentEncoding)
     if (inflater === null || inflater === 'identity') return false
@@ -251,10 +262,13 @@ class Inspector implements ResponseInspector {
     if (body.length === 0) return UNCHANGED
     const { settings, pool, owner } = this.#order
     const limit_bytes = this.#limit_bytes
-    if (body.length > limit_bytes)
+    const isJudged = this.#scans || this.#filters
+    if (body.length > limit_bytes && isJudged)
       return { kind: 'deny', denial: tooLarge(limit_bytes), before: null }
     // Envoy's buffer is smaller than our limit, or trailers follow that were not announced: the rest would pass unseen.
     if (this.#mayBeCutShort && !end) return { kind: 'deny', denial: UNREADABLE, before: null }
+    const echoed = await this.#echoIn(body)
+    if (echoed !== null) return { kind: 'deny', denial: echoed, before: null }
     if (this.#scans) {
       const input = {
         body,
@@ -304,13 +318,49 @@ class Inspector implements ResponseInspector {
           ? this.#judge(verdict.decision)
           : UNREADABLE
       if (denial !== null)
-        return { kind: 'deny', denial, before: (await this.#filtered(clean, true)).out }
+        return this.#guarded((await this.#filtered(clean, true)).out, { denial, end: false })
       // All within the limit was scanned, also the part of this chunk.
       if (this.#skips && this.#received > this.#limit_bytes) clean = this.#skipRest(clean)
     }
     const { out, denial } = await this.#filtered(clean, end)
-    if (denial !== null) return { kind: 'deny', denial, before: out.length === 0 ? null : out }
-    return out === received ? UNCHANGED : { kind: 'pass', body: out, remove: [] }
+    const verdict = await this.#guarded(out, { denial, end })
+    return verdict.kind === 'pass' && verdict.body === received ? UNCHANGED : verdict
+  }
+
+  /** What may go out of a stream, without the credential. */
+  async #guarded(
+    out: Buffer,
+    { denial, end }: { readonly denial: Denial | null; readonly end: boolean },
+  ): Promise<BodyVerdict> {
+    const { clean, is_found } = (await this.#echo?.push(out, end)) ?? {
+      clean: out,
+      is_found: false,
+    }
+    const refused = is_found ? ECHOED : denial
+    if (refused === null) return { kind: 'pass', body: clean, remove: [] }
+    return { kind: 'deny', denial: refused, before: clean.length === 0 ? null : clean }
+  }
+
+  /** Why a whole body is withheld; null if it does not hold the credential. */
+  async #echoIn(body: Buffer): Promise<Denial | null> {
+    if (this.#echo === null) return null
+    if (this.#contentEncoding === null)
+      return (await this.#echo.push(body, true)).is_found ? ECHOED : null
+    const inflater = openStreamInflater(this.#contentEncoding)
+    if (inflater === null || inflater === 'identity') return UNREADABLE
+    try {
+      let size_bytes = 0
+      for (let at = 0; at < body.length; at += INFLATED_AT_ONCE_BYTES) {
+        const part = await inflater.inflate(body.subarray(at, at + INFLATED_AT_ONCE_BYTES))
+        if (!Buffer.isBuffer(part)) return UNREADABLE
+        size_bytes += part.length
+        if (size_bytes > this.#order.limit_bytes) return tooLarge(this.#order.limit_bytes)
+        if ((await this.#echo.push(part, false)).is_found) return ECHOED
+      }
+      return null
+    } finally {
+      inflater.close()
+    }
   }
 
   /** The rest of the response passes as it comes, behind what the scanner still held. */
@@ -383,6 +433,9 @@ const UNREADABLE: Denial = {
     location: 'response.body',
   },
 }
+
+/** The credential itself is in no record. */
+const ECHOED: Denial = { reason: 'credential_echoed', details: {} }
 
 const tooLarge = (limit_bytes: number): Denial => ({
   reason: 'response_too_large',

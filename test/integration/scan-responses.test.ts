@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { randomBytes } from 'node:crypto'
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib'
+import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
+import { findLeaks } from '../kit/find-leaks.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { startUpstream } from '../kit/start-upstream.ts'
 import { until } from '../kit/until.ts'
@@ -444,5 +446,61 @@ test('threat 11: with echo_guard a header credential does not come back in heade
       else assert.notDeepEqual(leaks, [])
       assert.equal(answer.trailers['x-sum'], 'abc')
     }
+  await echoing.stop()
+})
+
+test('threat 11: with echo_guard full a body that repeats the credential is withheld, and a stream is cut', async () => {
+  const token = `echoed-token-${Date.now()}/+`
+  const echoing = await startUpstream((request, response) => {
+    const said = String(request.headers.authorization)
+    const body = JSON.stringify({ headers: { authorization: said } })
+    const encoded = Buffer.from(`x${said}`).toString('base64')
+    const kind = request.url?.split('/').at(-1)
+    if (kind === 'plain') return void response.end('{"ok": true}')
+    if (kind === 'json') {
+      const headers = { 'content-type': 'application/json', 'content-length': body.length }
+      return void response.writeHead(200, headers).end(body)
+    }
+    if (kind === 'gzip') {
+      const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+      return void response.writeHead(200, headers).end(gzipSync(body))
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`data: first\n\ndata: ${encoded.slice(0, 20)}`)
+    setImmediate(() => response.end(`${encoded.slice(20)}\n\ndata: last\n\n`))
+  })
+  const ways = [
+    { integration: { echo_guard: 'full' } },
+    { scope: { injection_detection: { enabled: true, scan_responses: true } } },
+  ]
+  for (const [i, way] of ways.entries()) {
+    const access = await stack.operator.makeAccess(`${echoing.origin}/full${i}`, {
+      auth: { type: 'bearer', token },
+      ...way,
+    })
+    const send = (kind: string) =>
+      call({ to: stack.proxyUrl, path: `/${access.base_url}/${kind}`, headers: access.headers })
+    assert.equal((await send('plain')).status, 200)
+    for (const kind of ['json', 'gzip']) {
+      const answer = await send(kind)
+      assertRefusal(answer, 403, 'credential_echoed', {})
+      assert.equal(answer.header('x-should-retry'), 'false')
+      assert.match(answer.body.toString(), /API was called/)
+      assert.ok(!answer.body.includes(token))
+    }
+    const cut = await send('stream').catch((error: unknown) => error)
+    const seen = String((cut as { body?: Buffer }).body ?? '')
+    for (const text of ['last', Buffer.from(`x${token}`).toString('base64').slice(4, 24)])
+      assert.ok(!seen.includes(text), seen)
+    await until('the alert is raised', async () => {
+      const { data } = await stack.operator.send('GET', '/admin/alerts?limit=200')
+      return data.some(
+        ({ kind, details, occurrence, ...rest }: Record<string, unknown>) =>
+          kind === 'credential_echoed' &&
+          JSON.stringify([details, occurrence, rest]).includes(access.integration.integration_id),
+      )
+    })
+  }
+  assert.deepEqual(await findLeaks(stack, [token]), [])
   await echoing.stop()
 })

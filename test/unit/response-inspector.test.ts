@@ -32,6 +32,7 @@ interface Looks {
   readonly is_get?: boolean
   readonly over_limit?: 'refuse' | 'pass_unscanned'
   readonly query_secret?: string
+  readonly echo_secrets?: readonly string[]
   readonly guarded?: readonly string[]
   readonly onUnauthorized?: () => void
   /** What the scan of a whole body answers. */
@@ -81,6 +82,7 @@ function anInspector(looks: Looks) {
       looks.query_secret === undefined ? null : new Secret(looks.query_secret),
       (looks.guarded ?? []).map((text) => new Secret(text)),
     ),
+    echo_secrets: looks.echo_secrets ?? [],
     onUnauthorized: looks.onUnauthorized ?? null,
     lists_tools: looks.lists_tools ?? false,
     is_get: looks.is_get ?? false,
@@ -482,14 +484,14 @@ const STREAMS: readonly (readonly [
     'a bad one in two chunks',
     { scans: true },
     ['data: b', 'ad\n\n'],
-    ['as ', 'refused: a_pattern after '],
+    ['as ', 'refused: a_pattern'],
   ],
   ['a bad one that alerts', { scans: true, mode: 'alert' }, [event('bad')], ['unchanged']],
   [
     'no thread for it',
     { scans: true, is_busy: true },
     [event('a')],
-    ['refused: unreadable_response after '],
+    ['refused: unreadable_response'],
   ],
   [
     'a list of tools',
@@ -652,4 +654,88 @@ test('an answer to tools/list that is longer than any model reads is refused', a
       expected,
     )
   }
+})
+
+const SECRET_TOKEN = 'sk_live/0123+abc"d'
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+/** What an API makes of a credential that it repeats. */
+const ECHOES: readonly string[] = [
+  SECRET_TOKEN,
+  `Bearer ${SECRET_TOKEN}`,
+  JSON.stringify({ authorization: `Bearer ${SECRET_TOKEN}` }),
+  JSON.stringify(SECRET_TOKEN).replaceAll('/', '\\/'),
+  encodeURIComponent(SECRET_TOKEN),
+  ...['', 'a', 'ab'].flatMap((before) => [
+    base64(`${before}${SECRET_TOKEN}`),
+    Buffer.from(`${before}${SECRET_TOKEN}x`).toString('base64url'),
+  ]),
+]
+
+test('a body that repeats the credential is withheld, in whatever form, also compressed', async () => {
+  for (const echo of ECHOES)
+    for (const encoding of ['', 'gzip']) {
+      const text = Buffer.from(`{"headers": ${echo}}`)
+      const body = encoding === '' ? text : gzipSync(text)
+      const { inspector } = anInspector({ echo_secrets: [SECRET_TOKEN] })
+      const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+      const asked = judged(
+        inspector,
+        response(encoding === '' ? headers : { ...headers, 'content-encoding': encoding }),
+      )
+      assert.equal(asked.kind === 'pass' && asked.body, 'whole')
+      const verdict = await inspector.body(body, true)
+      assert.equal(verdict.kind === 'deny' && verdict.denial.reason, 'credential_echoed', echo)
+      assert.equal(verdict.kind === 'deny' && verdict.before, null)
+      inspector.close()
+    }
+})
+
+test('a stream is cut before the credential, however it is split; all else passes without a delay', async () => {
+  const types = ['text/event-stream', 'application/octet-stream', 'application/x-ndjson']
+  for (const [i, echo] of ECHOES.entries())
+    for (const size of [1, 3, 7, 1000]) {
+      const { inspector } = anInspector({ echo_secrets: [SECRET_TOKEN] })
+      judged(inspector, response({ 'content-type': types[i % types.length] ?? '' }))
+      const bytes = Buffer.from(`data: one sk_live/012 Bear\n\ndata: ${echo} end\n\n`)
+      let [out, reason] = ['', '']
+      for (let at = 0; at < bytes.length && reason === ''; at += size) {
+        const chunk = bytes.subarray(at, at + size)
+        const verdict = await inspector.body(chunk, at + size >= bytes.length)
+        out += String(verdict.kind === 'deny' ? (verdict.before ?? '') : (verdict.body ?? chunk))
+        if (verdict.kind === 'deny') ({ reason } = verdict.denial)
+      }
+      assert.equal(reason, 'credential_echoed', `${echo} by ${size}`)
+      assert.ok(out.startsWith('data: one sk_live/012 Bear\n\ndata: '), out)
+      // The first characters may be out before it is known what follows.
+      for (let from = 0; from + 4 <= echo.length; from++)
+        if (SECRET_TOKEN.includes(echo.slice(from, from + 4)))
+          assert.ok(
+            !out.slice(34).includes(echo.slice(from, from + 4)),
+            `${echo} by ${size}: ${out}`,
+          )
+      inspector.close()
+    }
+  const { inspector } = anInspector({ echo_secrets: [SECRET_TOKEN] })
+  judged(inspector, response({ 'content-type': 'text/event-stream' }))
+  for (const text of ['data: s', 'k_', 'data: sk_liv', 'e/0123', '+ab: no\n\n', 'sk_live/0123']) {
+    const verdict = await inspector.body(Buffer.from(text), false)
+    assert.equal(verdict.kind, 'pass')
+  }
+  const last = await inspector.body(Buffer.from('!'), true)
+  assert.equal(last.kind === 'pass' && String(last.body ?? '!'), 'sk_live/0123!')
+})
+
+test('a large body is searched in turns of the event loop, and a short secret is not searched for', async () => {
+  const { inspector } = anInspector({ echo_secrets: [SECRET_TOKEN] })
+  judged(inspector, response({ 'content-type': 'application/zip', 'content-length': '9000000' }))
+  let turns = 0
+  const count = (): void => void turns++
+  setImmediate(count)
+  const body = Buffer.alloc(1 << 20, 'sk_live/')
+  const verdict = await inspector.body(body, false)
+  assert.ok(turns > 0)
+  assert.equal(verdict.kind, 'pass')
+  const short = anInspector({ echo_secrets: ['short'] }).inspector
+  judged(short, response({ 'content-type': 'text/event-stream' }))
+  assert.equal((await short.body(Buffer.from('short'), true)).kind, 'pass')
 })

@@ -355,8 +355,13 @@ function OptionFields({
       <CheckField
         label="Redact the credential in response headers"
         hint="For APIs with echo or debug endpoints. Every response is then inspected, which costs about a fifth of a GET."
-        value={options.echo_guard === 'headers'}
-        onValue={(is) => onOptions({ ...options, echo_guard: is ? 'headers' : 'off' })}
+        value={options.echo_guard !== 'off'}
+        onValue={(is) =>
+          onOptions({
+            ...options,
+            echo_guard: is ? (options.echo_guard === 'full' ? 'full' : 'headers') : 'off',
+          })
+        }
       />
     </>
   )
