@@ -235,6 +235,8 @@ test('a secret is revealed in few places, each of which needs it in plaintext', 
 })
 
 const REVEALERS = [
+  // What a response is searched for.
+  'ext-proc/call/fill-credential.ts',
   // An answer with a new key, kept sealed for ten minutes for a repeated POST.
   'admin/changes/kept-answers.ts',
   // The last four characters.
