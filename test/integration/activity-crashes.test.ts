@@ -260,7 +260,7 @@ test('a stop of everything under load loses no entry, neither of a call in fligh
       if (answer === null) return
       // What comes while the gateway stops is refused, as it would be without a processor.
       if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
-      await wait(5)
+      await wait(40)
     }
   }
   const callers = Array.from({ length: 8 }, caller)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PassThrough } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import { runActivity } from '../../cli/commands/activity.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
@@ -19,6 +20,7 @@ import { startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
+const WRITE_PAUSE_MS = 20
 const { admin, redis, valkey, stop } = await adminOnStore()
 after(stop)
 
@@ -119,16 +121,19 @@ test('an entry is found by its id, and one that is not there is not', async () =
 
 test('paging under load loses and doubles nothing that was there at the beginning', async () => {
   const mine = 'agt_paged'
-  const first = Array.from({ length: 2000 }, () =>
+  const first = Array.from({ length: 600 }, () =>
     activityEntry('request_allowed', { agent_id: mine }),
   )
   await record(...first)
   let writing = true
   const later = (async () => {
-    while (writing)
+    while (writing) {
       await record(
         ...Array.from({ length: 20 }, () => activityEntry('request_allowed', { agent_id: mine })),
       )
+      // Without a pause nearly all of the log would be newer than what is paged through.
+      await wait(WRITE_PAUSE_MS)
+    }
   })()
   for (const query of [`agent_id=${mine}`, `q=${mine}`, `agent_id=${mine}&event=request_allowed`]) {
     const found = idsOf(await pages(`${query}&limit=50`))

@@ -165,7 +165,7 @@ test('renewed by a link that is swapped, as kubelet does, and by files that are 
 const HEALTHY = /^ext_proc::[^:]+:\d+::health_flags::healthy$/gm
 
 /** Keeps the load of three callers small beside the other tests. */
-const PAUSE_MS = 20
+const PAUSE_MS = 60
 
 interface Load {
   /** Of each call: its status, or the message of its error. */

@@ -272,7 +272,7 @@ test('errors that only the gateway can detect are reported with their position i
 
 test('agents and scopes are created in groups; what is wrong with one is reported where it is in the file', async () => {
   const { apply, keys, operator, keysOut } = await emptyOrganization()
-  const names = Array.from({ length: 450 }, (_, i) => `bot ${i}`)
+  const names = Array.from({ length: 250 }, (_, i) => `bot ${i}`)
   const file = (last: object): string =>
     JSON.stringify({
       integrations: [{ name: 'api', base_url: 'https://api.example.com', auth: { type: 'none' } }],
@@ -282,22 +282,22 @@ test('agents and scopes are created in groups; what is wrong with one is reporte
         agent,
         integration: 'api',
         rules: [],
-        ...(i === 449 ? last : {}),
+        ...(i === 249 ? last : {}),
       })),
     })
   const refused = await apply(file({ max_body_bytes: 99_999_999 }))
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
-    /^851 of 901 changes were made\. Not made:\n\+ scope s \(bot 449 → api\)\n/,
+    /^451 of 501 changes were made\. Not made:\n\+ scope s \(bot 249 → api\)\n/,
   )
-  assert.match(refused.err, /scopes\[449\]\.max_body_bytes/)
-  assert.equal(keys().length, 450)
+  assert.match(refused.err, /scopes\[249\]\.max_body_bytes/)
+  assert.equal(keys().length, 250)
   const { err } = await apply(file({}))
-  assert.match(err, /^50 created; 851 unchanged\./)
+  assert.match(err, /^50 created; 451 unchanged\./)
   const { data } = await operator.send('GET', '/admin/scopes?limit=200')
   const agents = await operator.send('GET', `/admin/agents/${data[0].agent_id}`)
-  assert.equal(agents.agent_name, 'bot 449')
+  assert.equal(agents.agent_name, 'bot 249')
   assert.equal(existsSync(`${keysOut}.pending`), false)
 })
 

@@ -213,18 +213,6 @@ async function arriving<T>(act: () => Promise<T>): Promise<readonly [T, Seen[]]>
   return [result, seen.slice(from)]
 }
 
-test('thousands of calls over one ext_proc connection meet no GOAWAY', async () => {
-  behave = passing()
-  const before_count = await counter('cluster.ext_proc.upstream_cx_total')
-  for (let batch = 0; batch < 100; batch++) {
-    const answers = await Promise.all(Array.from({ length: 30 }, () => send('/many')))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-  }
-  const opened = (await counter('cluster.ext_proc.upstream_cx_total')) - before_count
-  assert.ok(opened <= 1, `${opened} connections`)
-  await until('every stream has ended', () => processor.live() === 0)
-})
-
 test('a processor that ends early with OK, fails or is silent lets nothing through', async () => {
   const misbehaviours: Record<string, Behaviour> = {
     'ends early with OK': (stream) => stream.endOk(),

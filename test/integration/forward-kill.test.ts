@@ -18,7 +18,7 @@ const to = origin('plain')
 const { host, hostname } = new URL(to)
 
 /** Longer than a kill takes to end a connection on a machine that is busy; shorter than the idle time-out, which ends it too. */
-const LIMIT_MS = 5_000
+const LIMIT_MS = 30_000
 
 interface Opened {
   readonly closed: Promise<unknown>

@@ -326,9 +326,12 @@ test('a lock goes with its organization', async () => {
   })
 })
 
+/** The lock is refused with, listed, and the admin service killed, before it is over, on a machine that is busy too. */
+const LASTS_MS = 10_000
+
 test('what a lock says is shown to the caller, with its end, and it ends by itself', async () => {
   const access = await makeAccess()
-  const expires_at = new Date(Date.now() + 3_000).toISOString()
+  const expires_at = new Date(Date.now() + LASTS_MS).toISOString()
   const target = { agent_id: access.agent.agent_id }
   const made = await lock({
     target,
@@ -343,7 +346,7 @@ test('what a lock says is shown to the caller, with its end, and it ends by itse
   assert.deepEqual(details, { lock_id, message, expires_at })
   assert.equal(message, 'Maintenance of the ledger')
   const after_s = Number(refused.headers.get('retry-after'))
-  assert.ok(after_s >= 1 && after_s <= 3, String(after_s))
+  assert.ok(after_s >= 1 && after_s <= LASTS_MS / 1_000, String(after_s))
   const listed = await fleet.operator.send('GET', '/admin/locks')
   const { ignored: _, ...view } = made
   assert.deepEqual(

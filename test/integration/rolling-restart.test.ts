@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { runCaRotate, runCaShow } from '../../cli/commands/ca.ts'
 import { runDoctor } from '../../cli/commands/doctor.ts'
@@ -27,6 +28,8 @@ const KEPT: readonly ChildRole[] = ['envoy', 'valkey', 'echo']
 
 /** Longer than the streams that must end by themselves. */
 const DRAIN_MS = 3_000
+/** Each call makes a tunnel of its own, which costs both ends more than the call. */
+const CALL_PAUSE_MS = 50
 
 let stack: SharedStack
 before(async () => {
@@ -196,6 +199,7 @@ test('the CA is replaced step by step, without a failed call, and in force when 
       for (const connections of [kept, fresh])
         statuses.push((await call({ to, path: `${pathname}/x`, connections })).status)
       fresh.destroy()
+      await wait(CALL_PAUSE_MS)
     }
   })()
   await until('calls are made', () => statuses.length > 4)

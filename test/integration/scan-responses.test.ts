@@ -229,7 +229,7 @@ test('a response over the limit that is there before its headers are judged is r
     const began_ms = performance.now()
     const answer = await get(`export?mib=9&late=yes&chunked=${chunked}`)
     assert.equal(answer.header('x-agw-reason'), 'response_too_large')
-    assert.ok(performance.now() - began_ms < 15_000, 'before the stream is idle')
+    assert.ok(performance.now() - began_ms < 45_000, 'before the stream is idle')
   }
 })
 

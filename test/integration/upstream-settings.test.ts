@@ -254,12 +254,14 @@ test('the connect time-out of an integration ends a handshake that hangs', async
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   after(() => silent.close())
   const { port } = silent.address() as AddressInfo
-  const upstream = { connect_timeout_ms: 100, retries: 0 }
-  const access = await accessTo(`https://${TEST_HOST}:${port}`, upstream)
-  const began_ms = performance.now()
-  assertRefusal((await send(access)).answer, 502, 'upstream_unreachable')
+  const origin = `https://${TEST_HOST}:${port}`
+  const limited = await accessTo(origin, { connect_timeout_ms: 100, retries: 0 })
   // Without the setting it would be 10 seconds.
-  assert.ok(performance.now() - began_ms < 9_000)
+  const isOver = (): string => 'the usual time-out'
+  const usual = send(await accessTo(origin, { retries: 0 })).then(isOver, isOver)
+  const first = await Promise.race([send(limited), usual])
+  assert.ok(typeof first === 'object', 'the usual time-out came first')
+  assertRefusal(first.answer, 502, 'upstream_unreachable')
 })
 
 test('the response time-out ends the wait for headers, and cuts no stream', async () => {
