@@ -62,6 +62,18 @@ const SCAN_WORKERS = 2
 /** Large bodies that wait for a scan process, in memory; further ones are refused with 503. */
 const SCAN_QUEUE_LIMIT = 32
 
+/** Of Envoy (envoy/render-bootstrap.ts). */
+const MESSAGE_TIMEOUT_MS = 20_000
+/** A held call is silent. The idle timeout of Envoy, which is never less than this, must not end it. */
+const IDLE_TIMEOUT_MIN_MS = 25_000
+const IDLE_MARGIN_MS = 5_000
+
+const holdLimit = ({ approvalMaxWait_ms, upstreamIdleTimeout_ms }: EdgeSettings): number =>
+  Math.min(
+    approvalMaxWait_ms,
+    Math.max(upstreamIdleTimeout_ms, IDLE_TIMEOUT_MIN_MS) - IDLE_MARGIN_MS,
+  )
+
 /** For the caller of a refused call. */
 const NO_LEASE = 'this edge cannot prove that it receives kills, so it accepts no calls'
 
@@ -184,6 +196,7 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   const limit_ms =
     kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
   fleet.link.drain()
+  fleet.held.drain()
   if (edge.settings.extProcFd === null) await wait(FOUND_OUT_MS)
   forward?.stop()
   clusters.stop()
@@ -253,6 +266,13 @@ async function holdsLease(fleet: Membership): Promise<boolean> {
   return fleet.lease.isHeld
 }
 
+const heldBytesOf = (settings: EdgeSettings): HeldBytes =>
+  new HeldBytes({
+    per_agent: settings.heldBodyBytesPerAgent,
+    per_organization: settings.heldBodyBytesPerOrganization,
+    timeout_ms: settings.heldBodyTimeout_ms,
+  })
+
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
   const { settings, connections, fleet, recorder, uses, tokens, scans, log } = edge
@@ -283,6 +303,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
+    holds: { calls: fleet.held, limit_ms: holdLimit(settings), margin_ms: MESSAGE_TIMEOUT_MS },
     approvals: approvalStore({ redis: commands, ring: fleet.keyRing, edge_id, log }),
     takeRate: (counter) => rates.take(counter),
     nowMs: fleet.clock.nowMs,
@@ -302,11 +323,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   const parts: SharedParts['parts'] = {
     inFlight,
     reviews: fleet.reviews,
-    heldBytes: new HeldBytes({
-      per_agent: settings.heldBodyBytesPerAgent,
-      per_organization: settings.heldBodyBytesPerOrganization,
-      timeout_ms: settings.heldBodyTimeout_ms,
-    }),
+    heldBytes: heldBytesOf(settings),
     recorder,
     metrics,
     log,

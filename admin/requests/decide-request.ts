@@ -51,7 +51,13 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
     kind: 'plan',
     guards,
     writes: writesOf(actor.organization_id, fields, changed, now_ms),
-    targets: [],
+    targets: [
+      {
+        what: 'access_request',
+        organization_id: actor.organization_id,
+        request_id: fields.request_id,
+      },
+    ],
     events: [decidedEntry(call, shown, now_ms)],
     audits: [
       {

@@ -11,6 +11,12 @@ export type ControlTarget =
   | { readonly what: 'agent'; readonly organization_id: string; readonly agent_id: string }
   | { readonly what: 'key'; readonly hash: string }
   | { readonly what: 'organization'; readonly organization_id: string }
+  /** Something was decided about it; calls that wait for that look again. */
+  | {
+      readonly what: 'access_request'
+      readonly organization_id: string
+      readonly request_id: string
+    }
   /** The forward proxy issues certificates with another CA. */
   | { readonly what: 'forward_ca' }
   | {
@@ -133,6 +139,7 @@ const TARGETS: ReadonlySet<string> = new Set([
   'agent',
   'key',
   'organization',
+  'access_request',
   'forward_ca',
   'kill',
   'reactivate',

@@ -119,6 +119,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   accessRequestsEnded: 'removed',
   accessRequestIndex: 'removed',
   accessDigest: 'removed',
+  heldCalls: 'removed',
   agentOrganizationKeys: 'copied',
   agentCalls: 'removed',
   rateLog: 'removed',

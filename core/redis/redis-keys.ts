@@ -684,6 +684,13 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'request_id of the latest request for the call with this digest; expires.',
   },
+  heldCalls: {
+    kind: 'held-calls',
+    of: ['organization_id', 'agent_id'],
+    type: 'sorted set',
+    holds:
+      'Ids of the calls of an agent that wait for a decision, by the ms at which they end; expires.',
+  },
   agentOrganizationKeys: {
     kind: 'agent-organization-keys',
     of: ['organization_id', 'agent_id'],

@@ -22,6 +22,7 @@ export const SCRIPTS = {
   'find-session': 1,
   'finish-kill': 10,
   'hash-bytes': 1,
+  'hold-call': 1,
   'hold-lease': 1,
   kill: 5,
   lock: 8,

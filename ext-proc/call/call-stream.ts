@@ -281,7 +281,7 @@ export class CallStream implements CallInFlight, CallIo {
     this.is_tunnel = verdict.tunnel !== undefined
     this.#parts.reviews.watchEnd(this)
     this.#isUnlogged = isUnlogged
-    const { inspector, rate, changes, socket = null } = verdict
+    const { inspector, rate, changes, socket = null, preference = null } = verdict
     this.#inspector = inspector
     if (socket !== null) this.#socket = new SocketPhase(socket, this.#socketIo(record))
     this.#response = null
@@ -293,7 +293,13 @@ export class CallStream implements CallInFlight, CallIo {
     const sees_response = inspector.sees_every_response || watch?.isCheck === true
     const json_rpc_id = record.mcp === null ? null : asciiJson(record.json_rpc_id ?? 'null')
     this.#stream.write(
-      writePass(this.#phase, changes, mode, { facts, rate, sees_response, json_rpc_id }),
+      writePass(this.#phase, changes, mode, {
+        facts,
+        rate,
+        sees_response,
+        json_rpc_id,
+        preference,
+      }),
     )
     watch?.answered(this.#stream, false)
     verdict.approved?.onSent()

@@ -1,3 +1,4 @@
+import { awaitDecision, type HoldServices, type Wait, waitOf } from '../hold/await-decision.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
 import type { Approval, RequestedCall } from '../../core/approval/access-request.ts'
 import {
@@ -26,11 +27,12 @@ import { retryAfter } from '../verdict/retry-after.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { Forward } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
+import type { CallIo } from './call-io.ts'
 import type { ApprovedBy } from './review-call.ts'
 import { asToolResult } from './tool-result.ts'
 import { causeOf } from './cause-of.ts'
 
-export interface ApprovalServices {
+export interface ApprovalServices extends HoldServices {
   readonly approvals: {
     /** @throws (rejects) when the store does not answer */
     readonly take: (wanted: WantedApproval, ask: NewRequest | null) => Promise<ApprovalState>
@@ -42,7 +44,6 @@ export interface ApprovalServices {
     readonly edge_id: string
   }
   readonly killBoard: Pick<RestrictionBoard, 'killedAt'>
-  readonly nowMs: () => number
   readonly whyUnavailable: (error: unknown) => string | null
   readonly settings: { readonly gateway: Pick<GatewayAddress, 'proxy_url'> }
 }
@@ -68,6 +69,7 @@ export async function checkApproval(
   body: Buffer | null,
   facts: BodyFacts | null,
   record: CallRecord,
+  io: CallIo,
 ): Promise<Step<TakenApproval>> {
   const digested = digestedCall(call, needed, body ?? EMPTY)
   const hashed = callDigest(digested)
@@ -81,20 +83,23 @@ export async function checkApproval(
     by: { request_id: record.facts.request_id, edge_id: approvals.edge_id },
     now: new Date(nowMs()),
   }
-  let state: ApprovalState
+  const ask = (): NewRequest =>
+    newRequest(services, call, needed, digested, hashed.body_sha256, wanted, record)
+  let reached: Reached
   try {
-    state = await approvals.take(wanted, null)
-    if (state.kind === 'none')
-      state = await approvals.take(
-        wanted,
-        newRequest(services, call, needed, digested, hashed.body_sha256, wanted, record),
-      )
+    reached = await reach(services, wanted, ask, waitOf(services, call.outgoing.headers, needed), {
+      io,
+      record,
+    })
   } catch (error) {
     return deny('approval', 'gateway_unavailable', causeOf(whyUnavailable(error)))
   }
+  const { state, preference } = reached
   if (state.kind === 'taken') {
     record.note('approval', 'pass')
-    return pass(taken(services, wanted, state, digested, hashed.body_sha256, record))
+    const value = taken(services, wanted, state, digested, hashed.body_sha256, record)
+    const forward = (verdict: Forward): Forward => ({ ...value.forward(verdict), preference })
+    return pass({ ...value, forward })
   }
   if (state.kind === 'stale') {
     const killed_at = killBoard.killedAt(organization_id, agent_id)
@@ -102,8 +107,53 @@ export async function checkApproval(
       ? deny('approval', 'gateway_unavailable')
       : deny('agent', 'agent_killed', { killed_at }, { status: 503 })
   }
-  return forMcp(refusal(services, call, wanted, state), facts)
+  return withPreference(forMcp(refusal(services, call, wanted, state), facts), preference)
 }
+
+interface Reached {
+  readonly state: ApprovalState
+  /** The value of `Preference-Applied`; null if the call did not wait because of one. */
+  readonly preference: string | null
+}
+
+/** Takes the approval, or asks for it and waits as long as the call is to wait. */
+async function reach(
+  services: ApprovalServices,
+  wanted: WantedApproval,
+  ask: () => NewRequest,
+  wait: Wait,
+  { io, record }: { readonly io: CallIo; readonly record: CallRecord },
+): Promise<Reached> {
+  const { approvals, nowMs } = services
+  const first = await approvals.take(wanted, null)
+  const state = first.kind === 'none' ? await approvals.take(wanted, ask()) : first
+  if (state.kind !== 'pending' || wait.ms <= 0) return { state, preference: null }
+  const { organization_id, agent_id, by } = wanted
+  const held = { organization_id, agent_id, call_id: by.request_id }
+  const take = (): Promise<ApprovalState> =>
+    approvals.take({ ...wanted, now: new Date(nowMs()) }, null)
+  const waited = await awaitDecision(services, held, state, wait.ms, io, take)
+  if (waited.held_ms === null) return { state: waited.state, preference: null }
+  record.setAside(waited.held_ms)
+  // It was withdrawn.
+  const isGone = waited.state.kind === 'none'
+  const { request_id } = state
+  return {
+    state: isGone ? { kind: 'expired', request_id } : waited.state,
+    preference: wait.preference,
+  }
+}
+
+const withPreference = (refused: Deny, value: string | null): Deny =>
+  value === null
+    ? refused
+    : {
+        ...refused,
+        denial: {
+          ...refused.denial,
+          headers: [...(refused.denial.headers ?? []), { name: 'preference-applied', value }],
+        },
+      }
 
 /** As it will be sent, without the credential. */
 const digestedCall = (call: AdmittedCall, needed: NeededApproval, body: Buffer): DigestedCall => ({

@@ -119,7 +119,7 @@ async function decide(
   const way = choosing instanceof Promise ? await choosing : choosing
   if (way.kind === 'refused') return denyWay(call.integration.base.base_url, way)
 
-  const asking = approvalOf(services, call, sent, facts, record)
+  const asking = approvalOf(services, call, sent, facts, record, io)
   const approval = asking === null ? null : await asking
   if (approval?.kind === 'deny') return approval
 
@@ -156,10 +156,11 @@ const approvalOf = (
   sent: SentBody | null,
   facts: BodyFacts | null,
   record: CallRecord,
+  io: CallIo,
 ): Promise<Step<TakenApproval>> | null =>
   call.approval === null
     ? null
-    : checkApproval(services, call, call.approval, sent?.bytes ?? null, facts, record)
+    : checkApproval(services, call, call.approval, sent?.bytes ?? null, facts, record, io)
 
 /** Null if nothing can have changed that the call depends on, apart from what a kill or a lock is. */
 const lastReview = (

@@ -9,6 +9,8 @@ export const CALL_LOGGED = 'r'
 /** The values of the response headers `RateLimit` and `RateLimit-Policy`, which the routes of allowed calls add. */
 export const RATE_LIMIT = 'q'
 export const RATE_POLICY = 'p'
+/** The value of the response header `Preference-Applied` of a call that has waited; the routes of allowed calls add it. */
+export const PREFERENCE = 'a'
 /** Set if the processor must see the response regardless of its headers; see `looked_at` in envoy/bootstrap.yaml. */
 export const LOOK = 'l'
 /** Of a WebSocket: the frames so far, of the client and, if they are read, of the API: `12` or `12,34`. */

@@ -7,6 +7,7 @@ import {
   JSON_RPC_ID,
   LOOK,
   METADATA_NAMESPACE,
+  PREFERENCE,
   RATE_LIMIT,
   RATE_POLICY,
 } from './call-metadata.ts'
@@ -67,6 +68,8 @@ export interface PassNotes {
   readonly sees_response: boolean
   /** The id of the JSON-RPC request, as JSON text in ASCII; null for a call that is not MCP. */
   readonly json_rpc_id: string | null
+  /** `Preference-Applied`; absent if no preference was followed. */
+  readonly preference?: string | null
   /** Why the body is buffered; null if it is not asked for. */
   readonly held_by?: string | null
 }
@@ -174,8 +177,15 @@ export function writeMembers(members: readonly CallMember[]): Buffer {
   return writer.take()
 }
 
-function writeNotes({ facts, rate, sees_response, json_rpc_id, held_by = null }: PassNotes): void {
-  const others = [facts, rate, json_rpc_id, held_by]
+function writeNotes({
+  facts,
+  rate,
+  sees_response,
+  json_rpc_id,
+  preference = null,
+  held_by = null,
+}: PassNotes): void {
+  const others = [facts, rate, json_rpc_id, preference, held_by]
   if (!sees_response && others.every((note) => note === null)) return
   const outer = writer.length
   if (facts !== null) writeMember(facts === '' ? CALL_LOGGED : CALL_FACTS, facts || '1')
@@ -183,6 +193,7 @@ function writeNotes({ facts, rate, sees_response, json_rpc_id, held_by = null }:
     writeMember(RATE_LIMIT, rate.limit)
     writeMember(RATE_POLICY, rate.policy)
   }
+  if (preference !== null) writeMember(PREFERENCE, preference)
   if (sees_response) writeMember(LOOK, '1')
   if (json_rpc_id !== null) writeMember(JSON_RPC_ID, json_rpc_id)
   if (held_by !== null) writeMember(HELD_BY, held_by)

@@ -12,6 +12,7 @@ import type { EdgeSettings } from '../process/read-edge-settings.ts'
 import type { EdgeConnections } from './connect-edge.ts'
 import { cutDeleted } from '../kill/cut-deleted.ts'
 import { EdgeLink, type EdgeLinkParts } from './edge-link.ts'
+import { HeldCalls } from '../hold/held-calls.ts'
 import { enforceKill } from '../kill/enforce-kill.ts'
 import { LivenessLease } from './liveness-lease.ts'
 import { CallsInFlight } from '../kill/calls-in-flight.ts'
@@ -57,6 +58,8 @@ export interface Membership {
     /** Of the CA in use; null before a certificate was issued. */
     fingerprint: () => string | null
   }
+  /** The calls that wait for a person. */
+  readonly held: HeldCalls
   /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
   stopBeacon(): void
 }
@@ -125,6 +128,7 @@ export async function joinFleet({
   const confirmSoon = makeConfirmer(parts)
   const verifyKills = makeVerifier(parts, log)
   const authority = { ...NO_AUTHORITY }
+  const held = new HeldCalls(commands)
   const link = new EdgeLink({
     commands,
     subscription,
@@ -142,6 +146,7 @@ export async function joinFleet({
     drop: (target) => {
       policy.drop(target)
       reviews.note(target)
+      if (target.what === 'access_request') held.decided(target.organization_id, target.request_id)
     },
     enforce: (target) => {
       // Written before the acknowledgement, on the same connection, because the receiver of the acknowledgement reads these
@@ -162,7 +167,7 @@ export async function joinFleet({
   })
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
-  return { ...parts, reviews, clock, lease, stall, link, keyRing, stopBeacon, authority }
+  return { ...parts, reviews, clock, lease, stall, link, keyRing, stopBeacon, authority, held }
 }
 
 /** The kills and locks that this edge knows; what the store has lost of them is restored. */

@@ -200,6 +200,7 @@ function nameOf(target: ControlTarget): string | null {
     case 'organization':
     case 'kill':
     case 'reactivate':
+    case 'access_request':
     case 'forward_ca':
     case 'lock':
     case 'unlock':

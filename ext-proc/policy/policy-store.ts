@@ -238,6 +238,7 @@ export class PolicyStore {
       case 'organization':
         this.clear()
         return
+      case 'access_request':
       case 'forward_ca':
       case 'lock':
       case 'unlock':

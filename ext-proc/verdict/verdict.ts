@@ -19,6 +19,8 @@ export interface Forward {
    * passed through unread (`blind`) is logged as a call.
    */
   readonly tunnel?: 'intercepted' | 'blind'
+  /** `Preference-Applied` of the response; absent or null if no preference was followed. */
+  readonly preference?: string | null
   readonly standing: Standing
   /** The call becomes a WebSocket, if the API agrees. */
   readonly socket?: SocketPlan

@@ -123,6 +123,7 @@ export class SimEdge {
       pool: {} as DecisionServices['pool'],
       autoKill,
       keyedHash: (_, hash) => hash,
+      holds: { calls: { wait: () => Promise.resolve('full' as const) }, limit_ms: 0, margin_ms: 0 },
       approvals: {
         take: nothing,
         seal: nothing,
