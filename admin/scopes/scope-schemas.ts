@@ -87,8 +87,7 @@ const Approval = Strict({
   }),
   reuse: Type.Enum([...APPROVAL_REUSE], {
     default: APPROVAL_DEFAULTS.reuse,
-    description:
-      'What an approval allows: the call once, or for valid_seconds every call that the rule allows',
+    description: 'What an approval allows: the call once',
   }),
 })
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Admission } from '../../core/decision/admission.ts'
 import type { NearestRule } from '../../core/decision/choose-scope.ts'
 import type { CompiledIntegration } from '../../core/decision/compile-integrations.ts'
+import type { NeededApproval } from '../../core/decision/needed-approval.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
 
 /** Of a call that is refused with `method_not_allowed`: the first rule that covers its path. */
@@ -27,6 +28,13 @@ export const Explanation = Strict({
   scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
   rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
   nearest: Nullable(NearestRuleView),
+  approval: Nullable(
+    Strict({
+      needed: Type.Integer(),
+      approvers: Type.String(),
+      rules: Type.Array(Strict({ scope_id: Type.String(), rule: Type.Integer() })),
+    }),
+  ),
   settings_from: Type.Array(Type.String(), {
     description: 'All scopes whose security settings apply to the call',
   }),
@@ -50,12 +58,13 @@ export function explanation(admission: Admission): Explanation {
         scope: null,
         rule: null,
         nearest: nearest === null ? null : namedRule(nearest),
+        approval: null,
         settings_from: [],
         details,
       }
     }
     case 'admitted': {
-      const { integration, scope, rule, settings } = admission
+      const { integration, scope, rule, settings, approval } = admission
       // No integration and no scope name the host.
       if (integration.is_unlisted) return UNLISTED
       return {
@@ -65,6 +74,7 @@ export function explanation(admission: Admission): Explanation {
         scope: { scope_id: scope.scope_id, name: scope.name },
         rule,
         nearest: null,
+        approval: approval === null ? null : shownApproval(approval),
         settings_from: [...settings.scope_ids],
         details: {},
       }
@@ -79,9 +89,16 @@ const UNLISTED: Explanation = {
   scope: null,
   rule: null,
   nearest: null,
+  approval: null,
   settings_from: [],
   details: {},
 }
+
+const shownApproval = ({ needed, approvers, by }: NeededApproval) => ({
+  needed,
+  approvers,
+  rules: by.map(({ scope, rule }) => ({ scope_id: scope.scope_id, rule })),
+})
 
 function namedRule({ scope, rule }: NearestRule): NonNullable<Explanation['nearest']> {
   const { scope_id, name, rules } = scope

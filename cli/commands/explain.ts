@@ -46,7 +46,7 @@ export async function runExplain(
 }
 
 function describe(explanation: Explanation): string {
-  const { error, details, integration, scope, rule, nearest, settings_from } = explanation
+  const { error, details, integration, scope, rule, nearest, settings_from, approval } = explanation
   const others = settings_from.filter((scope_id) => scope_id !== scope?.scope_id)
   return [
     error === null ? 'allowed' : `refused: ${error}`,
@@ -62,6 +62,9 @@ function describe(explanation: Explanation): string {
       : [
           `nearest rule: ${nearest.name} (${nearest.scope_id}), rules[${nearest.rule}] allows the path with ${nearest.methods.join(', ')}`,
         ]),
+    ...(approval == null
+      ? []
+      : [`approval: needed of ${approval.needed}, with the role ${approval.approvers} or higher`]),
     ...(others.length > 0 ? [`settings also from: ${others.join(', ')}`] : []),
     ...(error === null && integration !== null
       ? [`checked when the call is made: ${laterChecks(integration.base_url)}`]

@@ -51,6 +51,7 @@ export function makeProgram(): Command {
   addAllow(program)
   addQuickstart(program)
   addResourceCommands(program)
+  addRequests(program)
   addCreateCommands(program)
   addApply(program)
   addDiff(program)
@@ -362,6 +363,25 @@ function addLock(program: Command): void {
       const { runUnlock } = await import('./lock.ts')
       process.exitCode = await runUnlock(lock_id, options, process.stdout, process.stderr)
     })
+}
+
+function addRequests(program: Command): void {
+  const requests = program.commands.find((command) => command.name() === 'requests')
+  if (requests === undefined) return
+  for (const decision of ['approve', 'deny'] as const)
+    asksAdmin(requests.command(decision))
+      .description(
+        decision === 'approve'
+          ? 'let the agent make this call, once'
+          : 'deny the call of the agent',
+      )
+      .argument('<request_id>', 'id of the request')
+      .option('--comment <text>', 'kept with the request; of a denial, the agent is shown it')
+      .action(async (request_id: string, options: { comment?: string }) => {
+        const { runDecideRequest } = await import('./decide-request.ts')
+        const { stdout, stderr } = process
+        process.exitCode = await runDecideRequest(decision, request_id, options, stdout, stderr)
+      })
 }
 
 function lockDuration(text: string): number {

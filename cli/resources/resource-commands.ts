@@ -17,6 +17,7 @@ const LIMIT_MAX = 100_000
 /** Of commands that have more than `list` and `show`. */
 const DESCRIPTIONS: Partial<Record<ResourceName, string>> = {
   keys: 'list and show API keys, and rotate the encryption key',
+  requests: 'list and show the calls that wait for an approval, approve and deny them',
 }
 
 /** Adds `list` and `show` for every resource; without either, `list` is meant. */

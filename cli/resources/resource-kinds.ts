@@ -13,6 +13,7 @@ export const RESOURCE_NAMES = [
   'alerts',
   'kills',
   'locks',
+  'requests',
   'edges',
   'tokens',
 ] as const
@@ -49,7 +50,7 @@ export const FILTERS = {
     parameter: 'status',
     flags: '--status <status>',
     description:
-      'only those with this status (agents: active, killed; alerts: open, acknowledged, resolved)',
+      'only those with this status (agents: active, killed; alerts: open, acknowledged, resolved; requests: pending, approved, denied, expired, cancelled, failed)',
   },
   agent: {
     parameter: 'agent_id',
@@ -192,6 +193,25 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
       ['MESSAGE', 'message'],
     ],
     filters: [],
+  },
+  requests: {
+    name: 'request',
+    path: '/admin/access-requests',
+    id: 'request_id',
+    named_by: [],
+    has_pages: true,
+    has_search: false,
+    has_read: true,
+    columns: [
+      ['ID', 'request_id'],
+      ['STATUS', 'status'],
+      ['AGENT', 'agent_name'],
+      ['METHOD', 'call.method'],
+      ['URL', 'call.url'],
+      ['EXPIRES', 'expires_at'],
+      ['DECIDED BY', 'decided_by'],
+    ],
+    filters: ['status', 'agent'],
   },
   kills: {
     name: 'kill',

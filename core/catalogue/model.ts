@@ -183,7 +183,7 @@ export interface ScopeRule {
 }
 
 export const APPROVER_ROLES = ['operator', 'admin'] as const
-export const APPROVAL_REUSE = ['once', 'rule'] as const
+export const APPROVAL_REUSE = ['once'] as const
 
 export interface RuleApproval {
   /** How long a call waits for the decision before it is refused. */
@@ -194,7 +194,7 @@ export interface RuleApproval {
   readonly approvers: (typeof APPROVER_ROLES)[number]
   /** How many different people have to approve. */
   readonly needed: number
-  /** What an approval allows: the call once, or for a time all that the rule allows. */
+  /** What an approval allows: the call once. */
   readonly reuse: (typeof APPROVAL_REUSE)[number]
 }
 

@@ -233,3 +233,80 @@ test('a kill voids what waits and what is approved, also after a reactivation', 
   await decide(waiting, 'approve', {}, 409)
   assert.notEqual(requestOf(await ask(access)), approved)
 })
+
+const made = async (email: string, role: string): Promise<string> => {
+  const { token } = await operator.send('POST', '/admin/tokens', { email, role, name: email })
+  return token
+}
+const decideAs = async (token: string, request_id: string, what: string) => {
+  const path = `${stack.apiUrl}/admin/access-requests/${request_id}/${what}`
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(path, { method: 'POST', headers })
+  return [answer.status, ((await answer.json()) as any).status] as const
+}
+
+test('two people are two e-mails, neither the shared one; a viewer decides nothing', async () => {
+  const access = await makeAccess({ needed: 2 })
+  const request_id = requestOf(await ask(access))
+  const [ann, ann2, bob, viewer] = await Promise.all([
+    made('ann@example.com', 'operator'),
+    made('Ann@example.com', 'admin'),
+    made('bob@example.com', 'operator'),
+    made('viewer@example.com', 'viewer'),
+  ])
+  await decide(request_id, 'approve', {}, 403)
+  assert.equal((await decideAs(viewer, request_id, 'approve'))[0], 403)
+  assert.equal((await decideAs(viewer, request_id, 'deny'))[0], 403)
+  assert.deepEqual(await decideAs(ann, request_id, 'approve'), [200, 'pending'])
+  assert.equal((await decideAs(ann2, request_id, 'approve'))[0], 409)
+  assert.equal(requestOf(await ask(access)), request_id)
+  assert.deepEqual(await decideAs(bob, request_id, 'approve'), [200, 'approved'])
+  assert.equal((await ask(access)).status, 200)
+
+  const strict = await makeAccess({ approvers: 'admin' })
+  const other = requestOf(await ask(strict))
+  assert.equal((await decideAs(bob, other, 'approve'))[0], 403)
+  const seen = await fetch(`${stack.apiUrl}/admin/access-requests/${other}`, {
+    headers: { authorization: `Bearer ${viewer}` },
+  })
+  assert.equal(((await seen.json()) as any).call.excerpt, null)
+})
+
+test('the refusal of an MCP tool call is a tool result, and its repetition passes', async () => {
+  const access = await makeAccess()
+  const tool = (name: string) => ({
+    headers: { accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name } }),
+  })
+  const refused = await ask(access, tool('pay'))
+  assert.equal(refused.status, 200)
+  assert.equal(refused.header('x-agw-reason'), 'approval_required')
+  const { id, result } = refused.json()
+  assert.deepEqual([id, result.isError], [4, true])
+  const [request_id = ''] = /arq_[A-Za-z0-9]+/.exec(result.content[0].text) ?? []
+  await decide(request_id, 'approve')
+  const received = api.mark()
+  assert.equal((await ask(access, tool('pay'))).header('x-agw-reason'), undefined)
+  assert.equal(received().length, 1)
+})
+
+test('an approval whose call cannot be sent is used up, and says so', async () => {
+  const access = await operator.makeAccess('https://nowhere.invalid/v1', {
+    rules: [{ methods: ['POST'], paths: ['/**'], approval: {} }],
+    auth: {
+      type: 'oauth2_client_credentials',
+      token_url: 'http://127.0.0.1:1/token',
+      client_id: 'us',
+      client_secret: 'the secret of the approval test',
+    },
+  })
+  const request_id = requestOf(await ask(access))
+  await decide(request_id, 'approve')
+  const failed = await ask(access)
+  assertRefusal(failed, 502, 'credential_unavailable')
+  const { approval } = (await entryOf(failed)).data
+  assert.deepEqual([approval.request_id, approval.was_sent], [request_id, false])
+  const again = await ask(access)
+  assert.notEqual(requestOf(again), request_id)
+  assert.deepEqual(again.json().details.used, { request_id, was_sent: false })
+})

@@ -46,6 +46,9 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   unlock: LOCK,
   'restore-gap accept': ['--all'],
   'locks show': ['none'],
+  'requests show': ['none'],
+  'requests approve': ['none'],
+  'requests deny': ['none'],
 }
 
 /** Options whose effect is that other values are refused. */

@@ -156,6 +156,7 @@ test('an explanation names integration, scope and rule, or the refusal that a ca
     scope: { scope_id: 'scp_chat', name: 'chat' },
     rule: 1,
     nearest: null,
+    approval: null,
     settings_from: ['scp_chat'],
     details: {},
   })
@@ -168,6 +169,7 @@ test('an explanation names integration, scope and rule, or the refusal that a ca
       scope: null,
       rule: null,
       nearest: { scope_id: 'scp_chat', name: 'chat', rule: 0, methods: ['POST', 'PUT'] },
+      approval: null,
       settings_from: [],
       details: {
         service: 'x',

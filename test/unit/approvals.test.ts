@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { callDigest, type DigestedCall } from '../../core/approval/call-digest.ts'
+import { makeExcerpt } from '../../core/approval/excerpt.ts'
+import type { RuleApproval, Scope } from '../../core/catalogue/model.ts'
+import { APPROVAL_DEFAULTS } from '../../core/catalogue/model.ts'
+import { compileIntegrations } from '../../core/decision/compile-integrations.ts'
+import { compileScopes } from '../../core/decision/compile-scopes.ts'
+import { explainCall } from '../../admin/try/explain-call.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { takeApproval } from '../../core/approval/take-approval.ts'
+import { newRequest, wantedApproval } from '../kit/make-access-request.ts'
+import { unitStore } from '../kit/unit-store.ts'
+import { repetitions } from '../kit/repetitions.ts'
+import { aScope, anAgent, anIntegration } from './policy-kit.ts'
+
+const asks = (change: Partial<RuleApproval> = {}): RuleApproval => ({
+  ...APPROVAL_DEFAULTS,
+  ...change,
+})
+const API = anIntegration('https://x/v1', { integration_id: 'int_a' })
+
+/** The rules that ask for an approval of a call, as `scope rule`; null if none does, `refused` if it is not allowed. */
+function askedOf(
+  scopes: readonly Scope[],
+  method: string,
+  path: string,
+  more: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string } = {},
+): readonly string[] | string | null {
+  const { answer, approval } = explainCall({
+    agent: { agent: anAgent(), killed_at: null, scopes: compileScopes(scopes) },
+    integrations: compileIntegrations([API]),
+    now_ms: 0,
+    method,
+    url: `https://x/v1${path}`,
+    ...more,
+  })
+  if (answer === 'refused') return 'refused'
+  return approval?.rules.map(({ scope_id, rule }) => `${scope_id} ${rule}`) ?? null
+}
+
+const CHARGES = aScope({
+  name: 'pay',
+  rules: [
+    { methods: ['POST'], paths: ['/charges/test'] },
+    { methods: ['POST'], paths: ['/charges/**'], approval: asks() },
+    { methods: ['*'], paths: ['/**'] },
+  ],
+})
+
+test('the first rule that matches asks, in every reading of the path and of the method', () => {
+  for (const [method, path, expected] of [
+    ['POST', '/charges', ['scp_pay 1']],
+    ['POST', '/charges/a', ['scp_pay 1']],
+    ['POST', '/charges/test', null],
+    ['GET', '/charges', null],
+    ['POST', '/Charges', ['scp_pay 1']],
+    ['POST', '/CHARGES/A', ['scp_pay 1']],
+    ['POST', '/ch%61rges', ['scp_pay 1']],
+    ['POST', '/charges%2Fa', ['scp_pay 1']],
+    ['post', '/charges', ['scp_pay 1']],
+    ['POST', '/charges/tesT', ['scp_pay 1']],
+  ] as const)
+    assert.deepEqual(askedOf([CHARGES], method, path), expected, `${method} ${path}`)
+})
+
+test('what a header, the query or the body names asks too', () => {
+  const deletes = aScope({
+    name: 'd',
+    rules: [
+      { methods: ['DELETE'], paths: ['/**'], approval: asks() },
+      { methods: ['*'], paths: ['/**'] },
+    ],
+  })
+  assert.equal(askedOf([deletes], 'POST', '/a'), null)
+  const header = { headers: { 'x-http-method-override': 'DELETE' } }
+  assert.deepEqual(askedOf([deletes], 'POST', '/a', header), ['scp_d 0'])
+  assert.deepEqual(askedOf([deletes], 'POST', '/a?_method=delete'), ['scp_d 0'])
+  const form = {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: '_method=DELETE',
+  }
+  assert.equal(askedOf([deletes], 'POST', '/a', form), 'refused')
+})
+
+test('another scope of the agent there asks as well, whatever its priority', () => {
+  const open = aScope({ name: 'open', priority: 1 })
+  const strict = aScope({
+    name: 'strict',
+    priority: 900,
+    rules: [
+      { methods: ['GET'], paths: ['/secret'], approval: asks({ needed: 2, approvers: 'admin' }) },
+    ],
+  })
+  assert.equal(askedOf([open, strict], 'GET', '/public'), null)
+  assert.deepEqual(askedOf([open, strict], 'GET', '/Secret'), ['scp_strict 0'])
+})
+
+const CALL: DigestedCall = {
+  agent_id: 'agt_a',
+  policy_sha256: 'p',
+  integration_id: 'int_a',
+  integration_sha256: 'i',
+  connection_id: null,
+  method: 'POST',
+  url: 'https://x/v1/a?b=1',
+  headers: [
+    { name: 'x-a', value: '1' },
+    { name: 'x-b', value: '2' },
+  ],
+  body: Buffer.from('body'),
+}
+const digestOf = (change: Partial<DigestedCall> = {}): string =>
+  callDigest({ ...CALL, ...change }).digest
+
+test('the digest is that which another program computes as the guide says', () => {
+  // By hashlib and json.dumps of Python.
+  assert.equal(
+    digestOf(),
+    'sha256:b076726b80853fbd35d1a70a69d38d354f21eef180b8b434cb08f7a6961e6538',
+  )
+})
+
+test('headers that are written otherwise, repeated or joined have another digest', () => {
+  const [a, b] = CALL.headers
+  assert.ok(a !== undefined && b !== undefined)
+  assert.equal(digestOf({ headers: [b, a] }), digestOf())
+  for (const headers of [
+    [a],
+    [a, b, b],
+    [a, { name: 'x-b', value: '2 ' }],
+    [{ name: 'x-a', value: '1, 2' }, b],
+    [a, { name: 'x-a', value: '2' }],
+    [{ name: 'x-a', value: '2' }, a],
+    [{ name: 'x-a","1"],["x-b', value: '2' }],
+    [a, { name: 'x-b', value: '2\u00ff' }],
+    [a, { name: 'x-b', value: '2\u00fe' }],
+    [{ name: 'x_a', value: '1' }, b],
+  ])
+    assert.notEqual(digestOf({ headers }), digestOf(), JSON.stringify(headers))
+})
+
+test('two calls have one digest only if they are the same call', () => {
+  const text = fc.string({
+    maxLength: 4,
+    unit: fc.constantFrom('a', '"', ',', '[', ']', '\\', ' '),
+  })
+  const aCall = fc.record({
+    method: text,
+    url: text,
+    headers: fc.array(fc.record({ name: text, value: text }), { maxLength: 3 }),
+    body: text.map((one) => Buffer.from(one)),
+  })
+  const known = new Map<string, string>()
+  fc.assert(
+    fc.property(aCall, (change) => {
+      const headers = [...change.headers].sort((x, y) =>
+        x.name < y.name ? -1 : x.name > y.name ? 1 : 0,
+      )
+      const same = JSON.stringify([change.method, change.url, headers, change.body.toString()])
+      const digest = digestOf(change)
+      assert.equal(known.get(digest) ?? same, same)
+      known.set(digest, same)
+    }),
+    { numRuns: repetitions(1_000) },
+  )
+})
+
+const multipart = (boundary: string, body: string, more = '') =>
+  digestOf({
+    headers: [{ name: 'content-type', value: `multipart/form-data; boundary=${boundary}${more}` }],
+    body: Buffer.from(body.replaceAll('BOUNDARY', boundary)),
+  })
+const PART = '--BOUNDARY\r\na: b\r\n\r\none\r\n--BOUNDARY\r\n\r\ntwo\r\n--BOUNDARY--\r\n'
+
+test('a multipart body has the digest of its parts, unless a reader might split it otherwise', () => {
+  assert.equal(multipart('x', PART), multipart('yy', PART))
+  assert.equal(multipart('x', PART), multipart('"z z"', PART.replaceAll('BOUNDARY', 'z z')))
+  for (const [name, body] of [
+    ['a preamble', `pre\r\n${PART}`],
+    ['an epilogue', `${PART}post`],
+    ['bare line feeds', PART.replaceAll('\r\n', '\n')],
+    ['the boundary in a part', PART.replace('one', 'on--BOUNDARYe')],
+    ['another boundary in a part', PART.replace('one', '\n--yy\n\nthree')],
+    ['a part without an end of its header', PART.replace('a: b\r\n\r\none', 'a: b')],
+    ['no end', PART.replace('--BOUNDARY--\r\n', '')],
+    ['space after a boundary', PART.replace('--BOUNDARY\r\n', '--BOUNDARY \r\n')],
+  ] as const)
+    assert.notEqual(multipart('x', body), multipart('yy', body), name)
+  assert.notEqual(multipart('x', PART), multipart('x', PART, '; boundary=y'))
+  assert.notEqual(multipart('x', PART), multipart('x', PART.replace('one', 'One')))
+  assert.notEqual(multipart('x', PART), multipart('x', PART.replace('a: b', 'a: B')))
+})
+
+test('an excerpt shows no secret, no control character, and at most 8 KiB', () => {
+  const secret = `sk_live_${'a1B2c3D4'.repeat(4)}`
+  const headers = [
+    { name: 'x-api-key', value: secret },
+    { name: 'x-note', value: 'a\u001b[31m' },
+  ]
+  const shown = makeExcerpt(headers, Buffer.from(`{"key":"${secret}","note":"\u001b[2J\u0007"}`))
+  assert.ok(!JSON.stringify(shown).includes(secret))
+  assert.doesNotMatch(JSON.stringify(shown), /\\u00(?:0[0-8]|1|7f)/)
+  assert.match(shown.body ?? '', /^\{"key":"\*\*\*/)
+  for (const text of ['\u0001', '"', 'ü', '😀', 'a']) {
+    const long = makeExcerpt(headers, Buffer.from(text.repeat(100_000)))
+    assert.ok(Buffer.byteLength(JSON.stringify(long)) <= 8_192, text)
+    assert.equal(long.is_cut, true)
+  }
+  // A secret that begins before the cut.
+  const cut = makeExcerpt([], Buffer.from(`${' '.repeat(6_130)}${secret}`))
+  assert.ok(!(cut.body ?? '').includes('sk_live_a1'), cut.body?.trim())
+  assert.equal(makeExcerpt([], Buffer.from([0, 1, 2])).body, null)
+})
+
+const ORG = 'org_approvals'
+let count = 0
+
+/** An agent in the store, with what it asks for. */
+async function anAsker(redis: RedisClient) {
+  const agent_id = `agt_${++count}`
+  const store = (change: object): Promise<number> =>
+    redis.hset(REDIS_KEYS.agents(ORG), agent_id, JSON.stringify(anAgent({ agent_id, ...change })))
+  await store({ revision: 7 })
+  const ask = async (digest: string, more: Parameters<typeof newRequest>[1] = {}) => {
+    const wanted = await wantedApproval(redis, ORG, agent_id, digest)
+    return await takeApproval(redis, { ...wanted, revision: 7 }, newRequest(wanted, more))
+  }
+  return { agent_id, store, ask }
+}
+
+test('an agent has at most 200 open requests; the 201st is refused, those of others are not', async () => {
+  const { redis } = await unitStore()
+  const [one, other] = [await anAsker(redis), await anAsker(redis)]
+  const asked = await Promise.all(Array.from({ length: 200 }, (_, i) => one.ask(`a ${i}`)))
+  assert.ok(asked.every(({ kind }) => kind === 'pending'))
+  assert.deepEqual(await one.ask('a 200'), { kind: 'busy' })
+  assert.equal((await one.ask('a 7')).kind, 'pending')
+  assert.equal((await other.ask('b')).kind, 'pending')
+})
+
+test('a request that has expired is told once, makes room and is asked for again', async () => {
+  const { redis } = await unitStore()
+  const { ask } = await anAsker(redis)
+  assert.equal((await ask('c', { valid_ms: 0 })).kind, 'pending')
+  assert.equal((await ask('c')).kind, 'expired')
+  assert.equal((await ask('c')).kind, 'pending')
+})
+
+test('ended requests are kept up to a bound, and expire in the store by themselves', async () => {
+  const { redis } = await unitStore()
+  const { ask } = await anAsker(redis)
+  for (let i = 0; i < 1_200; i += 200)
+    await Promise.all(Array.from({ length: 200 }, (_, j) => ask(`d ${i + j}`, { valid_ms: 0 })))
+  assert.ok((await redis.zcard(REDIS_KEYS.accessRequestsEnded(ORG))) <= 1_000)
+  const kept = await redis.zrange(REDIS_KEYS.accessRequestIndex(ORG), 0, '-1')
+  assert.ok(kept.length <= 1_000 + 400)
+  for (const id of kept.slice(-3)) {
+    const left_ms = await redis.pttl(REDIS_KEYS.accessRequest(ORG, id))
+    assert.ok(left_ms > 0 && left_ms <= 3_600_000)
+  }
+})
+
+test('nothing is asked or taken for an agent that the store knows otherwise, as after a kill', async () => {
+  const { redis } = await unitStore()
+  const { ask, store } = await anAsker(redis)
+  assert.equal((await ask('e')).kind, 'pending')
+  await store({ revision: 8, status: 'killed' })
+  assert.deepEqual(await ask('e'), { kind: 'stale' })
+  await store({ revision: 9 })
+  assert.deepEqual(await ask('e'), { kind: 'stale' })
+})
