@@ -14,10 +14,13 @@ function ofFinding(entry: ActivityEntry): AlertCause | null {
   const { mode, whitelisted, pattern_name, severity, location } = entry.data
   if (mode === 'log' || whitelisted === true) return null
   const name = textOf(pattern_name)
-  const done = entry.event === 'injection_blocked' ? 'blocked' : 'detected'
+  const is_handled = entry.decision === 'blocked'
+  const done = is_handled ? 'blocked' : 'detected'
   return {
-    about: `injection ${entry.agent_id} ${entry.integration_id} ${name}`,
+    // A finding that has passed is never counted with those that were blocked.
+    about: `injection ${done} ${entry.agent_id} ${entry.integration_id} ${name}`,
     kind: 'injection',
+    is_handled,
     severity: severityOf(severity),
     title: `Prompt injection (${name}) was ${done} in a request of agent ${nameOf(entry)}.`,
     occurrence: {

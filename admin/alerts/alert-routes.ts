@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { ACTIVITY_MAX_ENTRIES } from '../../core/activity/activity-entry.ts'
-import { ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
+import { ALERT_CONCERNS, ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { GAP_ALERT, readGap } from '../../core/restore/restore-gap.ts'
+import { AlertCauses, causesOf } from './alert-causes.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { listPage } from '../resources/list-page.ts'
 import { Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
@@ -13,9 +14,16 @@ import { ALERT_STATUSES, AlertView, type StoredAlert, alertView, readAlerts } fr
 import { listBySeverity } from './list-by-severity.ts'
 import { stateOf } from './state-of.ts'
 
-const AlertQuery = Strict({
+const Filter = {
   status: Type.Optional(Type.Enum([...ALERT_STATUSES])),
   severity: Type.Optional(Type.Enum([...ALERT_SEVERITIES])),
+  concern: Type.Optional(Type.Enum([...ALERT_CONCERNS])),
+  cause: Type.Optional(Type.String({ maxLength: 500 })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the title' })),
+}
+const CauseQuery = Strict(Filter)
+const AlertQuery = Strict({
+  ...Filter,
   sort: Type.Optional(
     Type.Enum(['newest', 'severity'], {
       description: 'newest first (default), or the most severe first and the newest of each',
@@ -57,6 +65,17 @@ export const alertRoutes: readonly Route[] = [
     handle: listAlerts,
   }),
   defineRoute({
+    method: 'GET',
+    path: '/admin/alerts/causes',
+    role: 'viewer',
+    compressed: true,
+    tag,
+    summary: 'List alerts by their cause, those about the gateway itself first',
+    query: CauseQuery,
+    answers: { 200: AlertCauses },
+    handle: listCauses,
+  }),
+  defineRoute({
     method: 'POST',
     path: '/admin/alerts/acknowledge',
     role: 'operator',
@@ -80,27 +99,47 @@ export const alertRoutes: readonly Route[] = [
 ]
 
 async function listAlerts({
-  context: { redis },
+  context: { redis, now },
   actor: { organization_id },
   query,
 }: AdminCall<unknown, Static<typeof AlertQuery>>): Promise<Outcome> {
-  const { status, severity } = query
-  const matches = (stored: StoredAlert): boolean =>
-    (status === undefined || stored['status'] === status) &&
-    (severity === undefined || stored['severity'] === severity)
-  if (query.sort === 'severity') return await listBySeverity(redis, organization_id, query, matches)
-  const isFiltered = status !== undefined || severity !== undefined
+  const at = now()
+  const matches = (stored: StoredAlert): boolean => isWanted(query, alertView(stored, at))
+  if (query.sort === 'severity')
+    return await listBySeverity(redis, organization_id, query, matches, at)
   return await listPage<StoredAlert>(
     {
       redis,
       index: REDIS_KEYS.alertIndex(organization_id),
       read: (ids) => readAlerts(redis, organization_id, ids),
-      ...(isFiltered ? { matches } : {}),
+      ...(Object.keys(Filter).some((name) => name in query) ? { matches } : {}),
     },
     query,
-    (alerts) => alerts.map(alertView),
+    (alerts) => alerts.map((alert) => alertView(alert, at)),
   )
 }
+
+/** An organization has few enough to read all of them. */
+async function listCauses({
+  context: { redis, now },
+  actor: { organization_id },
+  query,
+}: AdminCall<unknown, Static<typeof CauseQuery>>): Promise<Outcome> {
+  const ids = await redis.zrange(REDIS_KEYS.alertIndex(organization_id), '0', '-1')
+  const at = now()
+  const alerts = (await readAlerts(redis, organization_id, ids))
+    .flatMap((stored) => (stored === null ? [] : [alertView(stored, at)]))
+    .filter((alert) => isWanted(query, alert))
+  return answer(200, causesOf(alerts))
+}
+
+const isWanted = (
+  { q = '', ...exact }: Static<typeof CauseQuery>,
+  alert: Static<typeof AlertView>,
+): boolean =>
+  (['status', 'severity', 'concern', 'cause'] as const).every(
+    (name) => exact[name] === undefined || exact[name] === alert[name],
+  ) && alert.title.toLowerCase().includes(q.toLowerCase())
 
 async function acknowledge(
   call: AdminCall<{ alert_id: string }, unknown, Static<typeof Acknowledgement>>,
@@ -111,7 +150,7 @@ async function acknowledge(
   if (closed === 'restore_gap' || closed === 'unlisted_hosts')
     return conflict(closed, STANDING[closed])
   const [stored] = await readAlerts(context.redis, actor.organization_id, [params.alert_id])
-  return stored ? answer(200, alertView(stored)) : notFound()
+  return stored ? answer(200, alertView(stored, context.now())) : notFound()
 }
 
 async function acknowledgeMany(

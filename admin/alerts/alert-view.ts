@@ -1,5 +1,13 @@
-import { Type } from 'typebox'
-import { ALERT_KINDS, ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
+import { type Static, Type } from 'typebox'
+import {
+  ALERT_CONCERNS,
+  ALERT_KINDS,
+  ALERT_SEVERITIES,
+  type AlertConcern,
+  type AlertKind,
+  type AlertSeverity,
+  concernOf,
+} from '../../core/alerts/alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
@@ -14,8 +22,16 @@ export const AlertView = Strict({
   group: Type.String({
     description: 'What alerts have in common that belong together: the agent, else the kind',
   }),
+  concern: Type.Enum([...ALERT_CONCERNS], {
+    description:
+      'What it is about: the gateway itself, what agents did and the gateway let pass or an operator has to follow up, or what the gateway has refused',
+  }),
+  cause: Type.String({ description: 'Alerts with the same text have the same cause' }),
   title: Type.String(),
   count: Type.Integer({ description: 'Number of occurrences while the alert is open' }),
+  hours: Type.Array(Type.Integer(), {
+    description: 'Occurrences in each of the last 24 hours, the oldest first',
+  }),
   first_at: Timestamp,
   last_at: Timestamp,
   last: Type.Record(Type.String(), Type.Unknown(), { description: 'The last occurrence' }),
@@ -28,30 +44,55 @@ export const AlertView = Strict({
 
 export type StoredAlert = Readonly<Record<string, string>>
 
-export const alertView = (stored: StoredAlert): object => ({
-  alert_id: stored['alert_id'],
-  status: stored['status'],
-  kind: stored['kind'],
-  severity: stored['severity'],
-  group: groupOf(stored),
-  title: stored['title'],
-  count: Number(stored['count']),
-  first_at: stored['first_at'],
-  last_at: stored['last_at'],
-  last: lastOf(stored),
-  acknowledged_at: stored['acknowledged_at'] ?? null,
-  acknowledged_by: stored['acknowledged_by'] ?? null,
-  comment: stored['comment'] ?? null,
-  resolved_at: stored['resolved_at'] ?? null,
-  resolution: stored['resolution'] ?? null,
-})
+export function alertView(stored: StoredAlert, now: Date): Static<typeof AlertView> {
+  const text = (name: string): string => stored[name] ?? ''
+  const kind = text('kind') as AlertKind
+  const last = JSON.parse(stored['last'] ?? '{}') as Readonly<Record<string, unknown>>
+  const concern = (stored['concern'] ??
+    concernOf(kind, last['decision'] === 'blocked')) as AlertConcern
+  return {
+    alert_id: text('alert_id'),
+    status: text('status') as (typeof ALERT_STATUSES)[number],
+    kind,
+    severity: text('severity') as AlertSeverity,
+    group: typeof last['agent_id'] === 'string' ? last['agent_id'] : kind,
+    concern,
+    cause: causeOf(kind, concern, last),
+    title: text('title'),
+    count: Number(stored['count']),
+    hours: hoursOf(stored, now),
+    first_at: text('first_at'),
+    last_at: text('last_at'),
+    last,
+    acknowledged_at: stored['acknowledged_at'] ?? null,
+    acknowledged_by: stored['acknowledged_by'] ?? null,
+    comment: stored['comment'] ?? null,
+    resolved_at: stored['resolved_at'] ?? null,
+    resolution: stored['resolution'] ?? null,
+  }
+}
 
-const lastOf = (stored: StoredAlert): Readonly<Record<string, unknown>> =>
-  JSON.parse(stored['last'] ?? '{}') as Readonly<Record<string, unknown>>
+/** One campaign is one cause, however many agents take part in it. */
+function causeOf(
+  kind: AlertKind,
+  concern: AlertConcern,
+  last: Readonly<Record<string, unknown>>,
+): string {
+  if (kind === 'injection') return `injection ${concern} ${String(last['pattern_name'])}`
+  return kind === 'agent_killed' ? `agent_killed ${String(last['kill_method'])}` : kind
+}
 
-function groupOf(stored: StoredAlert): string {
-  const { agent_id } = lastOf(stored)
-  return typeof agent_id === 'string' ? agent_id : (stored['kind'] ?? '')
+const HOUR_MS = 3_600_000
+const HOURS = 24
+
+/** As core/lua/include/raise-alert.lua counts them. */
+function hoursOf(stored: StoredAlert, now: Date): number[] {
+  const hour = Math.floor(now.getTime() / HOUR_MS)
+  return Array.from({ length: HOURS }, (_, at) => {
+    const wanted = hour - HOURS + 1 + at
+    const [of, count] = (stored[`hour ${wanted % HOURS}`] ?? '').split(' ')
+    return Number(of) === wanted ? Number(count) : 0
+  })
 }
 
 /** In the order of the ids; null for a missing record. */

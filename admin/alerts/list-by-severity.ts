@@ -15,6 +15,7 @@ export async function listBySeverity(
   organization_id: string,
   query: PageQuery,
   matches: (stored: StoredAlert) => boolean,
+  now: Date,
 ): Promise<Answer | Refusal> {
   const start = query.cursor === undefined ? null : readCursor(query.cursor)
   if (query.cursor !== undefined && start === null)
@@ -34,7 +35,7 @@ export async function listBySeverity(
   const page = places.slice(0, limit)
   const last = places.length > limit ? page.at(-1) : undefined
   return answer(200, {
-    data: page.map(({ stored }) => alertView(stored)),
+    data: page.map(({ stored }) => alertView(stored, now)),
     next_cursor:
       last === undefined ? null : writeCursor({ score: String(last.order), member: last.member }),
   })

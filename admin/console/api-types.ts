@@ -4,6 +4,7 @@ import type { CountView, SearchView } from '../activity/activity-routes.ts'
 import type { ActivityView } from '../activity/activity-view.ts'
 import type { FacetsView, SeriesView } from '../activity/count-view.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
+import type { AlertCauses as AlertCausesView } from '../alerts/alert-causes.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
 import type { AnomalyReplayView } from '../anomaly/replay-routes.ts'
@@ -18,6 +19,7 @@ import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
 import type { KillReceiptView } from '../kill/kill-routes.ts'
 import type { KillPreviewView } from '../kill/preview-routes.ts'
+import type { LockView } from '../kill/lock-schemas.ts'
 import type { KillView } from '../kill/receipt-routes.ts'
 import type { OrganizationView } from '../organizations/organization-schemas.ts'
 import type { PatternView } from '../try/pattern-routes.ts'
@@ -40,6 +42,7 @@ export type Page<T> = Frozen<Omit<AnyPage, 'data'>> & { readonly data: readonly 
 
 export type Agent = Shown<typeof AgentView>
 export type Receipt = Shown<typeof KillReceiptView>
+export type Lock = Shown<typeof LockView>
 export type Kill = Shown<typeof KillView>
 export type KillPreview = Shown<typeof KillPreviewView>
 export type Trial = Shown<typeof TrialView>
@@ -56,6 +59,8 @@ export type FoundEntries = Shown<typeof SearchView>
 export type Series = Shown<typeof SeriesView>
 export type Facets = Shown<typeof FacetsView>
 export type Alert = Shown<typeof AlertView>
+export type AlertCauses = Shown<typeof AlertCausesView>
+export type AlertCause = AlertCauses['data'][number]
 export type Baseline = Shown<typeof BaselineView>
 export type AnomalyReplay = Shown<typeof AnomalyReplayView>
 export type Edge = Shown<typeof EdgeView>

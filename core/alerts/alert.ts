@@ -31,6 +31,19 @@ export type AlertKind = (typeof ALERT_KINDS)[number]
 export const ALERT_SEVERITIES = ['critical', 'high', 'medium'] as const
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number]
 
+/**
+ * What an alert is about: the state of the gateway itself, what an agent did and the gateway let pass or an operator has to follow up,
+ * or what the gateway has refused. In the order in which an operator needs them.
+ */
+export const ALERT_CONCERNS = ['gateway', 'agents', 'handled'] as const
+export type AlertConcern = (typeof ALERT_CONCERNS)[number]
+
+/** Agents can cause these. */
+const OF_AGENTS: ReadonlySet<AlertKind> = new Set(['injection', 'anomaly', 'agent_killed'])
+
+export const concernOf = (kind: AlertKind, is_handled: boolean): AlertConcern =>
+  !OF_AGENTS.has(kind) ? 'gateway' : is_handled ? 'handled' : 'agents'
+
 /** A condition that an operator should look at. While an alert about the same thing is open, repeats are counted there. */
 export interface AlertCause {
   /** Identifies the thing: causes with the same text are one alert. Only the first 500 characters count. */
@@ -41,6 +54,8 @@ export interface AlertCause {
   readonly title: string
   /** Details of this occurrence; those of the latest are shown. Small, without secrets. */
   readonly occurrence: Readonly<Record<string, unknown>>
+  /** The gateway has refused what it is about. */
+  readonly is_handled?: boolean
   /** Whether the caller sends the e-mail itself; otherwise a new alert is included in the next e-mail. */
   readonly is_mailed?: boolean
 }

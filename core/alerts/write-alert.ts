@@ -1,5 +1,5 @@
 import { mintId } from '../keys/api-key.ts'
-import type { AlertCause } from './alert.ts'
+import { type AlertCause, concernOf } from './alert.ts'
 
 const ABOUT_LIMIT = 500
 const TITLE_LIMIT = 300
@@ -13,6 +13,7 @@ export const writeAlert = (cause: AlertCause, at: Date): Readonly<Record<string,
   alert_id: mintId('alt'),
   about: cut(cause.about, ABOUT_LIMIT),
   kind: cause.kind,
+  concern: concernOf(cause.kind, cause.is_handled === true),
   severity: cause.severity,
   title: cut(cause.title, TITLE_LIMIT),
   at: at.toISOString(),

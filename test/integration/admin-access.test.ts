@@ -173,6 +173,7 @@ const COMPRESSED = [
   '/admin/activity/series',
   '/admin/agents',
   '/admin/alerts',
+  '/admin/alerts/causes',
 ]
 
 test('the log, its counts, agents and alerts are compressed for those who accept it, and nothing else', async () => {

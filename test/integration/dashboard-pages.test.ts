@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import type { AlertKind } from '../../core/alerts/alert.ts'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import { resolveAlert } from '../../core/alerts/resolve-alert.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { call } from '../kit/call.ts'
@@ -422,16 +426,91 @@ describe('the dashboard', () => {
     for (const line of lines) assert.equal(JSON.parse(line).agent_id, agent_id)
   })
 
-  test('the overview names what needs an operator, with the way to it', async () => {
+  test('no injection hides a dead edge, a failing webhook and a full disk, and the totals say what is cut off', async () => {
+    const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+    const org = 'org_default'
+    const state = REDIS_KEYS.webhookState(webhook_id)
+    const raise = (about: string, kind: AlertKind, title: string, more = {}): Promise<string> =>
+      raiseAlert(
+        redis,
+        org,
+        { about, kind, severity: 'critical', title, occurrence: {}, is_mailed: true, ...more },
+        new Date(),
+      )
+    try {
+      await redis.hset(state, 'failing_since_ms', Date.now())
+      await redis.zadd(REDIS_KEYS.edgeBeats, Date.now() - 20_000, 'a dead edge')
+      await raise('store_disk', 'store_disk', 'The disk of the store is full.')
+      const refused = []
+      for (let n = 0; n < 60; n++) {
+        const is_handled = n % 10 !== 0
+        const pattern_name = `kind_${n % 12}`
+        const agent_id = `agt_${n % 28}`
+        const occurrence = { pattern_name, agent_id, decision: is_handled ? 'blocked' : 'allowed' }
+        const more = { is_handled, occurrence }
+        await raise(`${n}`, 'injection', `Prompt injection (${pattern_name}).`, more)
+        if (is_handled) refused.push(n)
+      }
+      await goTo(page, '', 'Overview')
+      const needs = page.locator('.needs')
+      const rows = needs.getByRole('table', { name: 'What needs you' }).getByRole('row')
+      await rows.filter({ hasText: 'Refused by the gateway' }).waitFor()
+      await rows.filter({ hasText: '1 webhook is failing' }).waitFor()
+      const texts = await rows.allInnerTexts()
+      for (const [at, text] of ['1 edge has lost', 'The disk of the store', '1 webhook'].entries())
+        assert.ok(texts[at + 1]?.includes(text), texts.join('\n'))
+      assert.equal(texts.length, 7, texts.join('\n'))
+      const { data, totals } = await stack.operator.send('GET', '/admin/alerts/causes?status=open')
+      assert.ok(totals.handled.alerts >= refused.length)
+      for (const text of [
+        `The gateway: 1 edge, 1 failing webhook, store disk 1.`,
+        `injection ${totals.agents.kinds.injection}`,
+        `Handled: injection ${totals.handled.alerts}.`,
+      ])
+        await needs.getByText(text).waitFor()
+      assert.deepEqual(await problemsOf(page), [])
+      await needs.getByRole('link', { name: 'View all' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Alerts' }).waitFor()
+      // The row of what was refused is now one for each kind.
+      await rows.filter({ hasText: 'handled' }).nth(1).waitFor()
+      for (const [at, text] of ['1 edge has lost', 'The disk of the store', '1 webhook'].entries())
+        assert.ok((await rows.nth(at + 1).innerText()).includes(text))
+      assert.equal(await rows.count(), data.length + 3)
+      assert.deepEqual(await problemsOf(page), [])
+      await rows
+        .filter({ hasText: 'kind_1)' })
+        .filter({ hasText: 'handled' })
+        .getByRole('link', { name: /^Show \d alerts$/ })
+        .click()
+      const alerts = page.getByRole('row').filter({ hasText: 'Prompt injection (kind_1).' })
+      await alerts.nth(3).waitFor()
+      await page.getByRole('link', { name: 'All causes' }).click()
+      await rows.filter({ hasText: 'handled' }).first().waitFor()
+      await page.getByLabel('About').selectOption('gateway')
+      await rows.filter({ hasText: 'handled' }).first().waitFor({ state: 'detached' })
+      assert.equal(await rows.count(), 4)
+    } finally {
+      await redis.zrem(REDIS_KEYS.edgeBeats, 'a dead edge')
+      await redis.hdel(state, 'failing_since_ms')
+      for (const about of await redis.hkeys(REDIS_KEYS.alertsOpen(org)))
+        if (/^(?:\d+|store_disk)$/.test(about)) {
+          const resolved = { resolution: 'The test is over.', at: new Date() }
+          await resolveAlert(redis, org, about, resolved)
+        }
+      redis.disconnect()
+    }
+  })
+
+  test('the overview leads to what was refused', async () => {
     await goTo(page, '', 'Overview')
-    const row = page
-      .getByRole('table', { name: 'What needs you' })
-      .getByRole('row')
-      .filter({ hasText: access.agent.agent_name })
-      .first()
+    await page.getByRole('link', { name: 'Show what was refused' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Alerts' }).waitFor()
+    await page.getByLabel('Text').fill(access.agent.agent_name)
+    await page.keyboard.press('Enter')
+    const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()
     await row.getByText('critical').waitFor()
-    await row.getByRole('button', { name: 'Acknowledge' }).waitFor()
-    await row.getByRole('link', { name: 'View call' }).click()
+    await row.getByText('Last occurrence').click()
+    await row.getByRole('link', { name: 'View in activity' }).click()
     await page.getByRole('dialog', { name: 'Injection blocked' }).waitFor()
     await page.keyboard.press('Escape')
     // A drawer that closes sets the address.
@@ -504,7 +583,7 @@ describe('the dashboard', () => {
   })
 
   test('an alert is closed when it is acknowledged', async () => {
-    await goTo(page, 'alerts', 'Alerts')
+    await goTo(page, `alerts?q=${access.agent.agent_name}`, 'Alerts')
     const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()
     const title = (await row.locator('[data-head=What]').innerText()).split('\n')[0] ?? ''
     await row.getByRole('button', { name: 'Acknowledge' }).click()
@@ -544,15 +623,13 @@ describe('the dashboard', () => {
       const { data } = await stack.operator.send('GET', '/admin/alerts?status=open&limit=200')
       return data.filter(({ group }: any) => group === agent_id).length === 2
     })
-    await goTo(page, 'alerts', 'Alerts')
-    const group = page.locator('section').filter({ hasText: agent_name })
-    await group.getByRole('link', { name: 'Kill' }).press('Enter')
+    await goTo(page, `alerts?q=${agent_name}`, 'Alerts')
+    const found = page.getByRole('row').filter({ hasText: `Agent ${agent_name}` })
+    await found.first().getByRole('link', { name: 'Kill' }).press('Enter')
     const killing = page.getByRole('dialog', { name: `Kill ${agent_name}?` })
     await killing.getByRole('button', { name: 'Cancel' }).press('Enter')
-    await goTo(page, 'alerts', 'Alerts')
-    await page
-      .getByRole('button', { name: `Acknowledge those of ${agent_name} (2)` })
-      .press('Enter')
+    await goTo(page, `alerts?q=${agent_name}`, 'Alerts')
+    await page.getByRole('button', { name: 'Acknowledge all (2)' }).press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Acknowledge 2 alerts' })
     await dialog.getByLabel('Comment').fill('A load test, agreed with its owner.')
     assert.deepEqual(await problemsOf(page), [])

@@ -4,9 +4,10 @@ import type { Alert } from '../api-types.ts'
 import { lastText } from '../last-text.ts'
 import { AgentLink, Facts, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { SelectField, TextArea } from '../parts/fields.tsx'
+import { SelectField, TextArea, TextField } from '../parts/fields.tsx'
 import { KillLink } from '../parts/kill.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { NeedsYou } from '../parts/needs-you.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo, linkTo } from '../place.ts'
@@ -16,16 +17,74 @@ import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
 import { useNames } from '../use-names.ts'
 
-const PAGE = '200'
+/** Few enough that a page ends soon. */
+const PAGE = '25'
 /** Of one request of the API. */
 const BULK_MAX = 200
 const STATUSES = ['open', 'acknowledged', 'resolved', 'any'] as const
+const CONCERNS = [
+  ['', 'anything'],
+  ['gateway', 'the gateway'],
+  ['agents', 'agents'],
+  ['handled', 'what was refused'],
+] as const
 
-export function AlertsPage({ query }: { query: Readonly<Record<string, string>> }) {
-  const status = query['status'] ?? 'open'
+type Query = Readonly<Record<string, string>>
+
+/** Open alerts by their cause; one by one those of a cause, those that a text finds, and those that are closed. */
+export function AlertsPage({ query }: { query: Query }) {
+  const { status = 'open', concern = '', cause = '', q = '' } = query
+  const isList = status !== 'open' || cause !== '' || q !== ''
+  const [text, setText] = useState(q)
+  const go = (more: Query): void => goTo(['alerts'], { ...query, ...more })
+  return (
+    <>
+      <div class="head">
+        <h1>Alerts</h1>
+        {isList && <a href={linkTo(['alerts'])}>All causes</a>}
+      </div>
+      <p class="muted">
+        An alert counts repeats while it is open. It is resolved when its cause is over: the webhook
+        delivers again, the agent was reactivated, or a finding was not repeated for seven days.
+      </p>
+      <form
+        class="filter"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go({ q: text.trim() })
+        }}
+      >
+        <SelectField
+          label="Status"
+          value={status}
+          onValue={(value) => go({ status: value })}
+          options={STATUSES.map((one) => [one, one])}
+        />
+        <SelectField
+          label="About"
+          value={concern}
+          onValue={(value) => go({ concern: value })}
+          options={CONCERNS}
+        />
+        <TextField label="Text" value={text} onValue={setText} />
+        <button type="submit">Search</button>
+      </form>
+      {isList ? (
+        <AlertList query={{ ...query, status }} />
+      ) : (
+        <NeedsYou concern={concern === '' ? undefined : concern} />
+      )}
+    </>
+  )
+}
+
+function AlertList({ query: { status, concern, cause, q } }: { query: Query }) {
   const alerts = usePages<Alert>(
     withQuery('/admin/alerts', {
       status: status === 'any' ? undefined : status,
+      concern: concern === '' ? undefined : concern,
+      cause,
+      q,
       sort: 'severity',
       limit: PAGE,
     }),
@@ -36,37 +95,19 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
   const open = (alerts.value ?? []).filter((alert) => alert.status === 'open')
   return (
     <>
-      <div class="head">
-        <h1>Alerts</h1>
-        <AcknowledgeAll alerts={open} what="all" onChosen={setChosen} />
-      </div>
-      <p class="muted">
-        An alert counts repeats while it is open. It is resolved when its cause is over: the webhook
-        delivers again, the agent was reactivated, or a finding was not repeated for seven days.
-      </p>
-      <div class="filter">
-        <SelectField
-          label="Status"
-          value={status}
-          onValue={(value) => goTo(['alerts'], { status: value })}
-          options={STATUSES.map((one) => [one, one])}
-        />
-      </div>
+      <AcknowledgeAll alerts={open} onChosen={setChosen} />
       <ProblemNotice problem={acknowledge.problem} />
       <Loaded from={alerts}>
         {(all) =>
           all.length === 0 ? (
-            <p class="empty">{status === 'open' ? 'No open alerts.' : 'No alerts.'}</p>
+            <p class="empty">No such alerts.</p>
           ) : (
-            groupsOf(all).map((group) => (
-              <AlertGroup
-                key={group[0]?.group}
-                alerts={group}
-                onChosen={setChosen}
-                button={acknowledge.button}
-                apiName={apiName}
-              />
-            ))
+            <AlertTable
+              alerts={all}
+              onChosen={setChosen}
+              button={acknowledge.button}
+              apiName={apiName}
+            />
           )
         }
       </Loaded>
@@ -89,14 +130,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
   )
 }
 
-/** Alerts of one agent, or of one kind, in the order of their most severe. */
-function groupsOf(alerts: readonly Alert[]): readonly (readonly Alert[])[] {
-  const groups = new Map<string, Alert[]>()
-  for (const alert of alerts) groups.set(alert.group, [...(groups.get(alert.group) ?? []), alert])
-  return [...groups.values()]
-}
-
-function AlertGroup({
+function AlertTable({
   alerts,
   onChosen,
   button,
@@ -107,78 +141,68 @@ function AlertGroup({
   button: ReturnType<typeof useAcknowledge>['button']
   apiName: (integration_id: string) => string
 }) {
-  const [first] = alerts
-  if (first === undefined) return null
-  const agent_id = lastText(first.last, 'agent_id')
-  const name = lastText(first.last, 'agent_name')
-  const title = name ?? agent_id ?? first.kind.replaceAll('_', ' ')
-  const open = alerts.filter(({ status }) => status === 'open')
   return (
-    <section>
-      <div class="head">
-        <h2>
-          {agent_id === null ? title : <AgentLink id={agent_id} name={name} />}{' '}
-          <span class="muted">{alerts.length}</span>
-        </h2>
-        <div class="buttons">
-          {open.length > 1 && (
-            <AcknowledgeAll alerts={open} what={`those of ${title}`} onChosen={onChosen} />
-          )}
-          {agent_id !== null && open.length > 0 && <KillLink agent_id={agent_id} />}
-        </div>
-      </div>
-      <Table
-        caption={`Alerts of ${title}`}
-        rows={alerts}
-        keyOf={({ alert_id }) => alert_id}
-        empty=""
-        columns={[
-          { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
-          {
-            head: 'What',
-            cell: (alert) => (
-              <>
-                {alert.title}
-                <WithApi last={alert.last} apiName={apiName} />
-                <LastTime last={alert.last} apiName={apiName} />
-              </>
+    <Table
+      caption="Alerts"
+      rows={alerts}
+      keyOf={({ alert_id }) => alert_id}
+      empty=""
+      columns={[
+        { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
+        {
+          head: 'What',
+          cell: (alert) => (
+            <>
+              {alert.title}
+              <WithApi last={alert.last} apiName={apiName} />
+              <LastTime last={alert.last} apiName={apiName} />
+            </>
+          ),
+        },
+        { head: 'Agent', cell: ({ last }) => <AgentOf last={last} /> },
+        { head: 'Count', isNumber: true, cell: ({ count }) => count },
+        { head: 'First', cell: ({ first_at }) => <Time at={first_at} /> },
+        { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
+        {
+          head: 'Status',
+          cell: (alert) =>
+            alert.status === 'open' ? (
+              <div class="buttons">
+                {button([alert.alert_id], alert.kind)}
+                <WithComment alert={alert} onChosen={onChosen} />
+              </div>
+            ) : (
+              <Closed alert={alert} />
             ),
-          },
-          { head: 'Count', isNumber: true, cell: ({ count }) => count },
-          { head: 'First', cell: ({ first_at }) => <Time at={first_at} /> },
-          { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
-          {
-            head: 'Status',
-            cell: (alert) =>
-              alert.status === 'open' ? (
-                <div class="buttons">
-                  {button(alert)}
-                  <WithComment alert={alert} onChosen={onChosen} />
-                </div>
-              ) : (
-                <Closed alert={alert} />
-              ),
-          },
-        ]}
-      />
-    </section>
+        },
+      ]}
+    />
+  )
+}
+
+function AgentOf({ last }: Pick<Alert, 'last'>) {
+  const agent_id = lastText(last, 'agent_id')
+  if (agent_id === null) return null
+  return (
+    <>
+      <AgentLink id={agent_id} name={lastText(last, 'agent_name')} />{' '}
+      <KillLink agent_id={agent_id} />
+    </>
   )
 }
 
 function AcknowledgeAll({
   alerts,
-  what,
   onChosen,
 }: {
   alerts: readonly Alert[]
-  what: string
   onChosen: (alerts: readonly Alert[]) => void
 }) {
   const some = alerts.slice(0, BULK_MAX)
-  if (!useMay('operator') || some.length === 0) return null
+  if (!useMay('operator') || some.length < 2) return null
   return (
     <button type="button" onClick={() => onChosen(some)}>
-      Acknowledge {what} ({some.length})
+      Acknowledge all ({some.length})
     </button>
   )
 }

@@ -15,14 +15,16 @@ import { timeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
 
 const EVERY_MS = 5000
-const OPEN_ALERTS = '/admin/alerts?status=open&sort=severity&limit=200'
+const ALERTS_OF_AGENTS = '/admin/alerts?status=open&concern=agents&sort=severity&limit=200'
+/** Rows of what needs an operator. */
+const NEEDS_SHOWN = 6
 
 /** The range moves on with the minute, so that all parts of the page ask for the same one. */
 const MINUTE_MS = 60_000
 
 export function OverviewPage({ query }: { query: Readonly<Record<string, string>> }) {
   const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
-  const alerts = useLoad<Page<Alert>>(OPEN_ALERTS, EVERY_MS)
+  const alerts = useLoad<Page<Alert>>(ALERTS_OF_AGENTS, EVERY_MS)
   const range = timeRange(query['range'])
   const minute = useMinute()
   const from = new Date(minute * MINUTE_MS - range.ms).toISOString()
@@ -34,7 +36,7 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
       </div>
       <ReadinessLine />
       <Loaded from={stats}>{(value) => <FirstSteps stats={value} />}</Loaded>
-      <NeedsYou stats={stats} alerts={alerts} />
+      <NeedsYou limit={NEEDS_SHOWN} />
       <KeyFigures range={range} from={from} stats={stats.value} />
       <RefusalChart range={range} from={from} />
       <BusyAgents range={range} from={from} alerts={alerts.value?.data ?? []} />

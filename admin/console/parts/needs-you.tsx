@@ -1,187 +1,240 @@
 import type { ComponentChildren } from 'preact'
-import type { Alert, Page, Series, Stats, Webhook } from '../api-types.ts'
-import { withQuery } from '../api.ts'
+import { useState } from 'preact/hooks'
+import type { AlertCause, AlertCauses, Lock } from '../api-types.ts'
 import { countOf } from '../count-of.ts'
 import { lastText } from '../last-text.ts'
+import { fewNeeds, type Need } from '../needs-of.ts'
 import { linkTo } from '../place.ts'
 import { reasonTitle } from '../reason-title.ts'
-import { type Unusual, unusualRefusals } from '../unusual-refusals.ts'
 import { useAcknowledge } from '../use-acknowledge.tsx'
-import { type Loading, useLoad } from '../use-load.ts'
+import { HOUR_MS, useNeeds } from '../use-needs.ts'
 import { Tag } from './bits.tsx'
 import { ProblemNotice } from './notices.tsx'
+import { Sparkline } from './sparkline.tsx'
 import { isOld, StaleNote } from './stale-note.tsx'
 import { StillCalling } from './still-calling.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
-const EVERY_MS = 5000
-const UNUSUAL_EVERY_MS = 60_000
-const SHOWN = 4
-const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, high: 1, medium: 2 }
+/** Few enough that a page ends soon. */
+const ROWS = 25
 
-interface Item {
-  readonly key: string
-  readonly severity: Alert['severity']
-  readonly what: ComponentChildren
-  readonly at: string | null
-  readonly action: ComponentChildren
-}
-
-/** What an operator has to look at, the most severe first, each with its action. */
+/** What an operator has to look at, the gateway itself first, each with its action. Beyond `limit` rows they are counted. */
 export function NeedsYou({
-  stats: loading,
-  alerts,
+  limit = null,
+  concern,
 }: {
-  stats: Loading<Stats>
-  alerts: Loading<Page<Alert>>
+  limit?: number | null
+  concern?: string | undefined
 }) {
-  const { value: stats } = loading
-  const webhooks = useLoad<Page<Webhook>>(
-    stats !== null && stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
-    EVERY_MS,
-  )
-  const acknowledge = useAcknowledge(alerts.reload)
-  const unusual = useUnusual()
-  const old = [loading, alerts, webhooks].find(isOld)
-  const failing = (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing')
-  const items = [
-    ...(stats === null ? [] : edgeItems(stats)),
-    ...failing.map(webhookItem),
-    ...unusual.found.map(refusalItem),
-    ...(alerts.value?.data ?? []).map((alert) => alertItem(alert, acknowledge.button(alert))),
-  ].toSorted(
-    (a, b) => RANK[a.severity] - RANK[b.severity] || (b.at ?? '').localeCompare(a.at ?? ''),
-  )
+  const { needs: all, totals, reads, counts, reload } = useNeeds()
+  const acknowledge = useAcknowledge(reload)
+  const old = reads.find(isOld)
+  const [count, setCount] = useState(ROWS)
+  const needs = (all ?? []).filter((need) => concern === undefined || need.concern === concern)
+  const shown =
+    limit === null || totals === null ? needs.slice(0, count) : fewNeeds(needs, totals, limit)
   return (
     <section class="needs">
       <div class="titled">
         <h2>Needs you</h2>
-        <StaleNote of={old ?? unusual.read} what={old === undefined ? 'counts of refusals' : ''} />
+        <StaleNote of={old ?? counts} what={old === undefined ? 'counts of refusals' : ''} />
       </div>
       <ProblemNotice problem={acknowledge.problem} />
-      {stats !== null && alerts.value !== null && (
+      {all !== null && (
         <Table
           caption="What needs you"
-          rows={items.slice(0, SHOWN)}
+          rows={shown}
           keyOf={({ key }) => key}
           empty={
             old === undefined
-              ? 'Nothing: no open alert, no failing webhook, every edge holds its lease.'
+              ? 'Nothing: no open alert, no failing webhook, no lock, every edge holds its lease.'
               : 'Unknown. When it was last read, there was nothing.'
           }
           columns={[
             { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
-            { head: 'What', cell: ({ what }) => what },
-            { head: 'Last', cell: ({ at }) => at !== null && <Time at={at} /> },
-            { head: 'Action', cell: ({ action }) => <div class="buttons">{action}</div> },
+            { head: 'What', cell: (need) => <What need={need} /> },
+            { head: 'Last 24 h', cell: (need) => <Trend need={need} /> },
+            {
+              head: 'Last',
+              cell: (need) => need.type === 'cause' && <Time at={need.cause.last_at} />,
+            },
+            {
+              head: 'Action',
+              cell: (need) => (
+                <div class="buttons">
+                  <Actions need={need} button={acknowledge.button} />
+                </div>
+              ),
+            },
           ]}
         />
       )}
-      {items.length > SHOWN && (
-        <p>
-          <a href={linkTo(['alerts'])}>View all {items.length}</a>
+      {limit === null && needs.length > count && (
+        <button type="button" onClick={() => setCount(count + ROWS)}>
+          Load more ({needs.length - count})
+        </button>
+      )}
+      {all !== null && totals !== null && needs.length > 0 && (
+        <p class="muted">
+          {totalsText(all, totals)} {limit !== null && <a href={linkTo(['alerts'])}>View all</a>}
         </p>
       )}
     </section>
   )
 }
 
-const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
-  silent === 0
-    ? []
-    : [
-        {
-          key: 'edges',
-          severity: 'critical',
-          what: `${countOf(silent, 'edge has', 'edges have')} lost the lease without shutting down, and ${silent === 1 ? 'refuses' : 'refuse'} every call.`,
-          at: null,
-          action: `Check ${silent === 1 ? 'its process and its' : 'their processes and their'} connection to the store.`,
-        },
-      ]
-
-const HOUR_MS = 3_600_000
-const DAYS = 7
-
-/** Reasons with far more refusals in the last hour than in those of the week before. */
-function useUnusual(): { readonly found: readonly Unusual[]; readonly read: Loading<Series> } {
-  const from = new Date(
-    Math.ceil(Date.now() / HOUR_MS) * HOUR_MS - DAYS * 24 * HOUR_MS,
-  ).toISOString()
-  const path = (more: Readonly<Record<string, string>>): string =>
-    withQuery('/admin/activity/series', { from, step: '3600', count: 'calls', ...more })
-  const refused = useLoad<Series>(
-    path({ by: 'reason', decision: 'blocked' }),
-    UNUSUAL_EVERY_MS,
-    'refused',
-  )
-  const all = useLoad<Series>(path({}), UNUSUAL_EVERY_MS, 'all')
-  const active = all.value?.groups[0]?.counts.filter((count) => count > 0).length ?? 0
-  const found = unusualRefusals(
-    (refused.value?.groups ?? []).map(({ value, counts }) => ({ reason: value ?? '', counts })),
-    active,
-  )
-  return { found, read: refused.problem === null ? all : refused }
+/** Totals of what is shown and what is not, by kind. */
+function totalsText(needs: readonly Need[], totals: AlertCauses['totals']): string {
+  const states = needs.flatMap((need) => {
+    if (need.type === 'edges') return [countOf(need.silent, 'edge')]
+    if (need.type === 'webhooks') return [countOf(need.failing, 'failing webhook')]
+    return need.type === 'locks' ? [countOf(need.locks.length, 'lock')] : []
+  })
+  const unusual = needs.filter(({ type }) => type === 'refusals').length
+  const alertsOf = ({ kinds }: AlertCauses['totals']['gateway']): string[] =>
+    Object.entries(kinds).map(
+      ([kind, count]) => `${kind.replaceAll('_', ' ')} ${count.toLocaleString()}`,
+    )
+  const listed = (name: string, parts: readonly string[]): string =>
+    `${name}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}.`
+  return [
+    listed('The gateway', [...states, ...alertsOf(totals.gateway)]),
+    listed('Agents', [
+      ...(unusual > 0 ? [countOf(unusual, 'unusual refusal')] : []),
+      ...alertsOf(totals.agents),
+    ]),
+    listed('Handled', alertsOf(totals.handled)),
+  ].join(' ')
 }
 
-const refusalItem = ({ reason, count, usual }: Unusual): Item => ({
-  key: `refusals ${reason}`,
-  severity: 'high',
-  what: `Out of the ordinary: ${countOf(count, 'call')} refused in an hour (${reasonTitle(reason)}), usually ${usual.toLocaleString()}.`,
-  at: null,
-  action: (
-    <a
-      href={linkTo(['activity'], {
-        reason,
-        from: new Date(Date.now() - 2 * HOUR_MS).toISOString(),
-      })}
-    >
-      Show calls
-    </a>
-  ),
-})
-
-const webhookItem = ({ webhook_id, name, last_triggered_at }: Webhook): Item => ({
-  key: webhook_id,
-  severity: 'high',
-  what: `The webhook ${name} is failing: its events are not delivered.`,
-  at: last_triggered_at,
-  action: <a href={linkTo(['webhooks', webhook_id])}>Repair and replay</a>,
-})
-
-/** The link leads to where the alert can be judged: the kills of an agent, the call, or the agent. */
-function alertItem(alert: Alert, acknowledge: ComponentChildren): Item {
-  const { alert_id, kind, severity, title, count, last, last_at } = alert
-  const agent_id = lastText(last, 'agent_id')
-  const activity_id = lastText(last, 'activity_id')
-  return {
-    key: alert_id,
-    severity,
-    what: (
-      <>
-        {count > 1 ? `${title} (${count} times)` : title}
-        {kind === 'agent_killed' && agent_id !== null && (
-          <>
-            {' '}
-            Reason: {lastText(last, 'reason') ?? 'unknown'}. <StillCalling agent_id={agent_id} />
-          </>
-        )}
-      </>
-    ),
-    at: last_at,
-    action: (
-      <>
-        {kind === 'agent_killed' && agent_id !== null && (
-          <a href={linkTo(['kills'], { agent_id })}>View receipt</a>
-        )}
-        {kind !== 'agent_killed' && activity_id !== null && (
-          <a href={linkTo(['activity', activity_id])}>
-            {kind === 'changes_lost' ? 'View changes' : 'View call'}
-          </a>
-        )}
-        {agent_id !== null && <a href={linkTo(['agents', agent_id])}>Open agent</a>}
-        {acknowledge}
-      </>
-    ),
+function What({ need }: { need: Need }): ComponentChildren {
+  switch (need.type) {
+    case 'edges':
+      return `${countOf(need.silent, 'edge has', 'edges have')} lost the lease without shutting down, and ${need.silent === 1 ? 'refuses' : 'refuse'} every call.`
+    case 'webhooks': {
+      const are = `${countOf(need.failing, 'webhook is', 'webhooks are')} failing: events are not delivered.`
+      return `${are} ${namesOf(need.webhooks.map(({ name }) => name))}`
+    }
+    case 'locks':
+      return `${countOf(need.locks.length, 'lock is', 'locks are')} in force: ${namesOf(need.locks.map(targetOf))}.`
+    case 'refusals': {
+      const { count, reason, usual } = need.unusual
+      return `Out of the ordinary: ${countOf(count, 'call')} refused in an hour (${reasonTitle(reason)}), usually ${usual.toLocaleString()}.`
+    }
+    case 'cause':
+      return <Cause cause={need.cause} />
+    case 'handled': {
+      const { occurrences, causes } = need.totals
+      return `Refused by the gateway: ${countOf(occurrences, 'prompt injection')} of ${countOf(causes, 'kind')}.`
+    }
   }
+}
+
+const NAMES_MAX = 3
+
+const namesOf = (names: readonly string[]): string =>
+  names.length <= NAMES_MAX
+    ? names.join(', ')
+    : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`
+
+function targetOf({ target, mode }: Lock): string {
+  const found = Object.entries(target).map(([kind, value]) => {
+    const what = kind.replace(/_id$/, '').replaceAll('_', ' ')
+    return typeof value === 'string' ? `${what} ${value}` : what
+  })
+  return `${found.join(' ')}${mode === 'read_only' ? ' (read only)' : ''}`
+}
+
+function Cause({ cause: { title, alerts, agents, count, kind, latest } }: { cause: AlertCause }) {
+  const agent_id = lastText(latest.last, 'agent_id')
+  return (
+    <>
+      {alerts === 1 && count > 1 ? `${title} (${count.toLocaleString()} times)` : title}
+      {alerts === 1 && kind === 'agent_killed' && agent_id !== null && (
+        <>
+          {' '}
+          Reason: {lastText(latest.last, 'reason') ?? 'unknown'}.{' '}
+          <StillCalling agent_id={agent_id} />
+        </>
+      )}
+      {alerts > 1 && (
+        <div class="muted">
+          {countOf(alerts, 'alert')}
+          {agents > 1 && `, ${countOf(agents, 'agent')}`}, {countOf(count, 'time')}
+        </div>
+      )}
+    </>
+  )
+}
+
+const Trend = ({ need }: { need: Need }) =>
+  need.type === 'cause' && need.cause.count > 1 ? (
+    <>
+      <Sparkline counts={need.cause.hours} tone="refused" />
+      <span class="unseen">
+        {need.cause.hours.reduce((sum, count) => sum + count, 0).toLocaleString()}
+      </span>
+    </>
+  ) : null
+
+/** The links lead to where it can be judged: the kills of an agent, the call, or the agent. */
+function Actions({
+  need,
+  button,
+}: {
+  need: Need
+  button: ReturnType<typeof useAcknowledge>['button']
+}): ComponentChildren {
+  switch (need.type) {
+    case 'edges':
+      return need.silent === 1
+        ? 'Check its process and its connection to the store.'
+        : 'Check their processes and their connection to the store.'
+    case 'webhooks': {
+      const [first, ...others] = need.webhooks
+      const place = others.length === 0 && first ? [first.webhook_id] : []
+      return <a href={linkTo(['webhooks', ...place])}>Repair and replay</a>
+    }
+    case 'locks':
+      return (
+        <code>
+          {need.locks.length === 1 ? `agw unlock ${need.locks[0]?.lock_id}` : 'agw locks'}
+        </code>
+      )
+    case 'refusals': {
+      const from = new Date(Date.now() - 2 * HOUR_MS).toISOString()
+      return <a href={linkTo(['activity'], { reason: need.unusual.reason, from })}>Show calls</a>
+    }
+    case 'handled':
+      return <a href={linkTo(['alerts'], { concern: 'handled' })}>Show what was refused</a>
+    case 'cause':
+      return <CauseActions cause={need.cause} button={button} />
+  }
+}
+
+function CauseActions({
+  cause: { cause, alerts, kind, latest, alert_ids },
+  button,
+}: {
+  cause: AlertCause
+  button: ReturnType<typeof useAcknowledge>['button']
+}) {
+  const agent_id = lastText(latest.last, 'agent_id')
+  const activity_id = lastText(latest.last, 'activity_id')
+  return (
+    <>
+      {alerts > 1 && <a href={linkTo(['alerts'], { cause })}>Show {countOf(alerts, 'alert')}</a>}
+      {alerts === 1 && kind === 'agent_killed' && agent_id !== null && (
+        <a href={linkTo(['kills'], { agent_id })}>View receipt</a>
+      )}
+      {alerts === 1 && kind !== 'agent_killed' && activity_id !== null && (
+        <a href={linkTo(['activity', activity_id])}>
+          {kind === 'changes_lost' ? 'View changes' : 'View call'}
+        </a>
+      )}
+      {alerts === 1 && agent_id !== null && <a href={linkTo(['agents', agent_id])}>Open agent</a>}
+      {button(alert_ids, kind)}
+    </>
+  )
 }
