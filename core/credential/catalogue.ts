@@ -9,6 +9,7 @@ import { jwtBearer } from './jwt-bearer.ts'
 import type { Members } from './member.ts'
 import { none } from './none.ts'
 import { oauth2ClientCredentials } from './oauth2-client-credentials.ts'
+import { placeholder } from './placeholder.ts'
 import { query } from './query.ts'
 
 /** Every credential type, in the order in which they are offered. */
@@ -17,6 +18,7 @@ const ALL = [
   header,
   basic,
   query,
+  placeholder,
   none,
   oauth2ClientCredentials,
   jwtBearer,

@@ -16,6 +16,16 @@ export interface OwnedPlace {
 export interface Filling {
   readonly headers: readonly FilledPair[]
   readonly query: readonly FilledPair[]
+  readonly placeholder?: PlaceholderFilling
+}
+
+/** Where a value is put in place of the placeholder. */
+export interface PlaceholderFilling {
+  readonly value: string
+  /** Below the base URL; `*` is any segment. */
+  readonly paths: readonly string[]
+  /** A parameter. */
+  readonly query: string | null
 }
 
 export interface FilledPair {

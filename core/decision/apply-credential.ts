@@ -1,4 +1,5 @@
 import { credentialTypeOf, type OpenedFor } from '../credential/catalogue.ts'
+import { fillPlaceholder } from '../credential/fill-placeholder.ts'
 import type { FilledPair } from '../credential/credential-type.ts'
 import type { Secret } from '../keys/secret.ts'
 import type { Header } from '../request/header.ts'
@@ -15,16 +16,28 @@ export type CredentialEffect =
       /** Replace every header with the same name; values have one character per byte (latin1). */
       readonly headers: readonly Header[]
       readonly raw_query: string | null
+      /** The whole path, if the credential is in it. */
+      readonly raw_path?: string
     }
   /** The call is then refused with `credential_unavailable`. */
   | { readonly kind: 'unusable' }
+  /** The caller has not written the placeholder where it is declared. */
+  | { readonly kind: 'no_place' }
 
-/** @param raw_query the caller's query, into which a query credential is inserted. */
+/**
+ * @param raw_query the caller's query, into which a query credential is inserted
+ * @param at the caller's path, of a credential that may be in it
+ */
 export function applyCredential(
   auth: StaticCredential,
   raw_query: string | null,
+  at: { readonly raw_path: string; readonly base_segments: number } | null = null,
 ): CredentialEffect {
-  const { headers, query } = staticApplication(auth).apply(auth)
+  const { headers, query, placeholder } = staticApplication(auth).apply(auth)
+  if (placeholder !== undefined) {
+    const target = at && fillPlaceholder({ ...at, raw_query }, at.base_segments, placeholder)
+    return target === null ? { kind: 'no_place' } : { kind: 'applied', headers: [], ...target }
+  }
   let filled = raw_query
   for (const { name, value } of query) filled = replaceQueryParameter(filled, name, value)
   return withHeaders(headers, filled)

@@ -23,6 +23,7 @@ export const CREDENTIAL_CAUSES = {
   unusable_key: 'The private key of the credential cannot be read.',
   not_narrowable: 'A scope has a token_narrowing, and the credential is not a GitHub App.',
   narrowed_to_nothing: 'The token_narrowing of all scopes of the call together leave nothing.',
+  no_placeholder: 'The call does not have {agw:token} at a place that the credential declares.',
   busy: 'Too many tokens are being fetched by this process, or for this organization.',
 } as const satisfies Record<string, string>
 

@@ -20,6 +20,7 @@ export interface FilledCredential {
   readonly headers: readonly Header[]
   /** The whole query, with a credential that is a parameter. */
   readonly raw_query: string | null
+  readonly raw_path: string
   /** Redacted in response headers; null if nothing is. */
   readonly echo_forms: RegExp | null
   /** What a body is withheld for; empty if bodies are not searched. One character per byte. */
@@ -36,13 +37,18 @@ export function fillCredential(
 ): Step<FilledCredential> {
   const isStatic = credential.kind === 'static'
   const effect = isStatic
-    ? applyCredential(credential.auth, call.outgoing.raw_query)
+    ? applyCredential(credential.auth, call.outgoing.raw_query, {
+        raw_path: call.target.raw_path,
+        base_segments: call.integration.base.segments.length,
+      })
     : signCall(call, credential, now_ms)
+  if (effect.kind === 'no_place') return denyCredential(call, { cause: 'no_placeholder' })
   if (effect.kind !== 'applied') return denyCredential(call, { cause: 'not_a_header' })
   const guard = guardOf(call)
   return pass({
     headers: effect.headers,
     raw_query: effect.raw_query,
+    raw_path: effect.raw_path ?? call.target.raw_path,
     echo_forms: echoForms(
       isStatic ? echoedSecret(credential.auth) : null,
       guard === 'off' ? [] : partsOf(effect),

@@ -136,7 +136,8 @@ function routeHeaders(
   settings: ForwardServices['settings'],
 ): Header[] {
   const { head, integration, target, is_socket } = call
-  const { raw_path, scheme } = target
+  const { scheme } = target
+  const { raw_path } = credential
   const is_echo = integration.base.origin === settings.echo_origin
   const is_proxied = way.kind === 'proxied'
   const path = credential.raw_query === null ? raw_path : `${raw_path}?${credential.raw_query}`

@@ -491,4 +491,38 @@ test('an HMAC is what the API computes of what it received', async () => {
   }
 })
 
+test('threat 11: a token in the path is sent at its declared place alone, and comes back nowhere', async () => {
+  const token = `4711:AA${Date.now()}secret`
+  const access = await accessBy(
+    { type: 'placeholder', token, paths: '/bot{agw:token}', query: 'key' },
+    { scope: { rules: [{ methods: ['*'], paths: ['/bot{agw:token}/**', '/q/**'] }] } },
+  )
+  const sent = api.mark()
+  const seen: HttpAnswer[] = []
+  for (const path of [
+    '/bot{agw:token}/sendMessage?a=1',
+    '/bot%7Bagw:token%7D/x',
+    '/q/x?key={agw:token}',
+  ]) {
+    const answer = await send(access, path)
+    assert.equal(answer.status, 200)
+    seen.push(answer)
+  }
+  const base = new URL(access.base_url).pathname.replace(/\/$/, '')
+  assert.deepEqual(
+    sent().map(({ path }) => path),
+    [
+      `${base}/bot${token}/sendMessage?a=1`,
+      `${base}/bot${token}/x`,
+      `${base}/q/x?key=${encodeURIComponent(token)}`,
+    ],
+  )
+  seen.push(await send(access, '/bot999:own/sendMessage'), await send(access, '/q/x?key=own'))
+  assertRefusal(seen[4] as HttpAnswer, 502, 'credential_unavailable')
+  assert.equal(seen[3]?.status, 403)
+  assert.equal(sent().length, 3)
+  for (const { headers } of seen) assert.ok(!JSON.stringify(headers).includes(token))
+  assert.deepEqual(await findLeaks(stack, [token]), [])
+})
+
 const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -65,10 +65,10 @@ test('threat 11: a credential of whatever kind is in no log, event, metric, dump
     await operator.makeScope(access.agent.agent_id, away.integration_id)
     const sent = stack.api.mark()
     for (const [url, headers] of [
-      [`${access.base_url}/a/b?c=d`, access.headers],
+      [`${access.base_url}/a/b?c=d&key={agw:token}`, access.headers],
       [`${access.base_url}/denied?c=d`, access.headers],
-      [`${access.base_url}/a/drop`, access.headers],
-      [`${access.base_url}/a/status/500`, access.headers],
+      [`${access.base_url}/a/drop?key={agw:token}`, access.headers],
+      [`${access.base_url}/a/status/500?key=%7Bagw:token%7D`, access.headers],
       [`${access.base_url}/a/b`, {}],
       [`${away.base_url}/a/b`, access.headers],
     ] as const) {
@@ -87,7 +87,7 @@ test('threat 11: a credential of whatever kind is in no log, event, metric, dump
     const showsSecret = (text: string): boolean => forms.some((form) => text.includes(form))
     // What each type has to add to the request; the search below proves nothing of a credential that is never sent.
     const isSent: Readonly<Record<typeof application.kind, () => boolean>> = {
-      static: () => added.some(showsSecret),
+      static: () => added.some(showsSecret) || showsSecret(arrived.path),
       token: () =>
         tokens.given(type).some((token) => added.some((text) => text.includes(token))) &&
         tokens.asked(type).length > 0,

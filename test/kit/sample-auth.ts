@@ -17,6 +17,7 @@ const TEXTS: Readonly<Record<Exclude<TextKind, 'url'>, string>> = {
 const MEMBERS: Readonly<Record<string, string>> = {
   timestamp_header: 'X-Time',
   key_id_header: 'X-Key-Id',
+  paths: '/bot{agw:token}',
   value: '{signature}',
   session_policy: '{"Version":"2012-10-17","Statement":[]}',
 }

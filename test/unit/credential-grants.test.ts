@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { compactVerify, decodeProtectedHeader, jwtVerify } from 'jose'
 import { checkAuth } from '../../admin/integrations/check-auth.ts'
 import { credentialTypeOf } from '../../core/credential/catalogue.ts'
+import { fillPlaceholder } from '../../core/credential/fill-placeholder.ts'
 import { narrowest } from '../../core/credential/narrowest.ts'
 import { readPrivateKey } from '../../core/credential/private-key.ts'
 import type { TokenClient, TokenUse } from '../../core/credential/token-client.ts'
@@ -324,4 +325,52 @@ test('a signed JWT has no member that can be read two ways', async () => {
   const assertion = new URLSearchParams(body).get('assertion') ?? ''
   const { payload } = await compactVerify(assertion, PAIRS.ES256.publicKey)
   assert.equal(JSON.parse(Buffer.from(payload).toString()).iss, 'a","iss":"b')
+})
+
+const TELEGRAM = {
+  value: '123:AA-b/c?d#e%',
+  paths: ['/bot{agw:token}', '/file/*/bot{agw:token}'],
+  query: 'key',
+}
+test('a token is put where the caller writes the placeholder at a declared place, and nowhere else', () => {
+  const fill = (raw_path: string, raw_query: string | null = null, base = 0) =>
+    fillPlaceholder({ raw_path, raw_query }, base, TELEGRAM)
+  const token = '123:AA-b/c%3Fd%23e%25'
+  const rows: readonly (readonly [string, string | null, string | null, string | null])[] = [
+    ['/bot{agw:token}/sendMessage', null, `/bot${token}/sendMessage`, null],
+    ['/bot%7Bagw%3Atoken%7d/getMe', 'a={agw:token}', `/bot${token}/getMe`, 'a={agw:token}'],
+    ['/file/x/bot{agw:token}/f', null, `/file/x/bot${token}/f`, null],
+    ['/x', 'a=1&key=%7Bagw:token%7D', '/x', `a=1&key=${encodeURIComponent(TELEGRAM.value)}`],
+    ['/x', 'key={agw:token}x', null, null],
+    ['/bot999:own/sendMessage', null, null, null],
+    ['/other/{agw:token}', 'q={agw:token}', null, null],
+    ['/bot{agw:token}x/y', null, null, null],
+    ['/x/bot{agw:token}', null, null, null],
+    ['/bot%257Bagw:token%257D', null, null, null],
+  ]
+  for (const [path, query, filled_path, filled_query] of rows)
+    assert.deepEqual(
+      fill(path, query),
+      filled_path === null ? null : { raw_path: filled_path, raw_query: filled_query },
+      path,
+    )
+  assert.equal(fill('/v1/bot{agw:token}/x', null, 1)?.raw_path, `/v1/bot${token}/x`)
+  assert.equal(fill('/v1/bot{agw:token}/x', null, 0), null)
+})
+
+test('places of a placeholder are checked when they are saved', () => {
+  const auth = { type: 'placeholder', token: 't' }
+  for (const [more, path] of [
+    [{ paths: '/bot{agw:token} /file/bot{agw:token}' }, null],
+    [{ query: 'key' }, null],
+    [{}, '/auth'],
+    [{ paths: 'bot{agw:token}' }, '/auth/paths'],
+    [{ paths: '/bot' }, '/auth/paths'],
+    [{ paths: '/{agw:token}?x' }, '/auth/paths'],
+    [{ paths: '/{agw:token}', token: 'a/../b' }, '/auth/token'],
+  ] as const)
+    assert.deepEqual(
+      checkAuth({ ...auth, ...more } as never).map((issue) => issue.path),
+      path === null ? [] : [path],
+    )
 })

@@ -63,7 +63,10 @@ function placesSetBy(auth: SealedAuth): readonly string[] {
   switch (application.kind) {
     case 'static': {
       const filling = application.apply(opened as never)
-      return [...headers(filling.headers), ...filling.query.map(({ name }) => `query ${name}`)]
+      // The placeholder is at a place that the operator declares.
+      const declared = filling.placeholder === undefined ? [] : ['header authorization']
+      const named = filling.query.map(({ name }) => `query ${name}`)
+      return [...headers(filling.headers), ...named, ...declared]
     }
     // Its token is set as that of `bearer`.
     case 'token':
