@@ -140,11 +140,18 @@ const PERMISSIONS_LIMIT = 100
 const Narrowing = Type.Object(
   {
     repositories: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }), {
-        minItems: 1,
-        maxItems: REPOSITORIES_LIMIT,
-        description: 'Names without the owner',
-      }),
+      Type.Array(
+        Type.String({
+          pattern: '^[A-Za-z0-9._-]{1,100}$',
+          [PATTERN_MESSAGE]:
+            'must be a name without the owner: 1 to 100 letters, digits, dots, dashes and underscores',
+        }),
+        {
+          minItems: 1,
+          maxItems: REPOSITORIES_LIMIT,
+          description: 'Names without the owner',
+        },
+      ),
     ),
     permissions: Type.Optional(
       Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Enum([...PERMISSION_LEVELS]), {
