@@ -1,3 +1,4 @@
+import type { GatewayAddress } from './response/gateway-address.ts'
 import { makeProbeCheck } from '../core/control/probe-pass.ts'
 import { keyedTextHash } from '../core/scanner/trusted-text.ts'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -9,6 +10,8 @@ import { connectionProblem } from '../core/redis/connection-problem.ts'
 import { storeAccess } from '../core/redis/store-access.ts'
 import { openScanPool, type ScanPool } from '../core/inspection/scan-pool.ts'
 import { warmScanner } from '../core/scanner/warm-scanner.ts'
+import { consoleLink } from '../core/settings/console-link.ts'
+import { type ConnectRequest, sealConnectToken } from '../core/store/connect-token.ts'
 import type { Environment } from '../core/settings/settings.ts'
 import { AccessLog, LAST_WORDS_MS } from './access-log/access-log.ts'
 import { ActivityRecorder } from './record/activity-recorder.ts'
@@ -273,6 +276,15 @@ const heldBytesOf = (settings: EdgeSettings): HeldBytes =>
     timeout_ms: settings.heldBodyTimeout_ms,
   })
 
+const gatewayOf = (settings: EdgeSettings): GatewayAddress => ({
+  hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
+  ports: [settings.proxyPort, settings.apiPort, settings.forwardPort ?? settings.proxyPort],
+  proxy_url: settings.proxyUrl?.replace(/\/+$/, '') ?? null,
+})
+
+const connectUrl = ({ settings, fleet }: Edge, request: ConnectRequest): string =>
+  consoleLink(settings, 'connect', sealConnectToken(fleet.keyRing, request, fleet.clock.now().ms))
+
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
   const { settings, connections, fleet, recorder, uses, tokens, scans, log } = edge
@@ -300,6 +312,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     caughtUp: () => stall.caughtUp(),
     egress: openEgressWays(settings, nowMs),
     mayAttach: followDoctorPass(settings.doctorPassFile, log),
+    connectUrl: (request) => connectUrl(edge, request),
     pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
@@ -312,11 +325,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
       max_body_bytes: settings.maxBodyBytes,
       verdict_secret: settings.verdictSecret,
       echo_origin: settings.echoOrigin,
-      gateway: {
-        hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
-        ports: [settings.proxyPort, settings.apiPort, settings.forwardPort ?? settings.proxyPort],
-        proxy_url: settings.proxyUrl?.replace(/\/+$/, '') ?? null,
-      },
+      gateway: gatewayOf(settings),
     },
     installation: () => (installation === '' ? readDeploymentId() : installation),
   }

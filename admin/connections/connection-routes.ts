@@ -9,14 +9,13 @@ import { AuthReadBack, AuthSchema } from '../integrations/auth-schema.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { listPage } from '../resources/list-page.ts'
 import { listRecords } from '../resources/records.ts'
-import { connectionEvent } from './connection-event.ts'
+import { connectionResource } from './connection-resource.ts'
 import {
   CONNECTION_RESOURCE,
   ConnectionView,
   EditableConnection,
   NewConnection,
 } from './connection-schemas.ts'
-import { connectionStore } from './connection-store.ts'
 import { connectionViews } from './connection-view.ts'
 import { editConnection } from './edit-connection.ts'
 import { makeConnection } from './make-connection.ts'
@@ -34,21 +33,10 @@ export const connectionRoutes: readonly Route[] = [
     ReturnType<typeof Type.Object>
   >({
     ...CONNECTION_RESOURCE,
+    ...connectionResource,
     tag,
     params,
     view: ConnectionView,
-    store: connectionStore,
-    show: connectionViews,
-    about: ({ integration_id }) => ({ integration_id }),
-    targets: ({ organization_id }) => [{ what: 'integrations', organization_id }],
-    needs: () => ['connections'],
-    event: ({ context, actor, request_id }, connection, change) =>
-      connectionEvent(connection, change, {
-        timestamp: context.now().toISOString(),
-        email: actor.email,
-        source_ip: actor.source_ip,
-        request_id,
-      }),
     create: {
       summary: 'Create a connection: another credential for the API of an integration',
       body: NewConnection,

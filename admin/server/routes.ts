@@ -9,6 +9,7 @@ import { caRoutes } from '../certificates/ca-routes.ts'
 import { edgeRoutes } from '../status/edge-routes.ts'
 import { explainRoutes } from '../try/explain-routes.ts'
 import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
+import { connectRoutes } from '../connections/connect-routes.ts'
 import { connectionRoutes } from '../connections/connection-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
@@ -38,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   ...keyRoutes,
   ...integrationRoutes,
   ...connectionRoutes,
+  ...connectRoutes,
   ...credentialTypeRoutes,
   ...scopeRoutes,
   ...selectedRoutes,

@@ -54,6 +54,7 @@ export function explainCall(question: Question): Explanation {
             ? 'websocket'
             : 'other',
       named_agents: [],
+      named_users: valueOf('x-agw-user'),
       is_proxied: unlisted !== undefined,
       installation: '',
     },

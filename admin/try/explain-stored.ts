@@ -5,7 +5,7 @@ import { compileScopes } from '../../core/decision/compile-scopes.ts'
 import { compileLocks } from '../../core/decision/locks.ts'
 import { closedHosts } from '../../core/decision/unlisted-hosts.ts'
 import type { Reason } from '../../core/catalogue/reasons.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
+import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
 import { isNewer } from '../../core/store/stored-record.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { explainCall, type Question } from './explain-call.ts'
@@ -22,14 +22,14 @@ type StoredQuestion = Pick<Question, 'method' | 'url' | 'headers' | 'body'> & {
 /** The decision on a call by what is stored, and what is known beforehand of its credential and address. */
 export function explainStored(
   { ring, egress, settings }: Pick<AdminContext, 'ring' | 'egress' | 'settings'>,
-  { agent, killed_at, scopes, integrations, locks, unlisted_hosts }: StoredPolicy,
+  { agent, killed_at, scopes, integrations, connections, locks, unlisted_hosts }: StoredPolicy,
   { at_ms, key = null, via = 'base_url', ...call }: StoredQuestion,
   tried: readonly Scope[] = scopes,
 ): Explanation {
   const explanation = explainCall({
     ...call,
     agent: { agent, killed_at, scopes: compileScopes(tried) },
-    integrations: compileIntegrations(integrations),
+    integrations: compileIntegrations(integrations, connections),
     locks: compileLocks(locks),
     key,
     ...(via === 'forward'
@@ -46,7 +46,11 @@ export function explainStored(
   const integration = integrations.find(({ integration_id }) => integration_id === found)
   if (explanation.answer === 'refused' || integration === undefined) return explanation
   const { base_url } = integration
-  if (isNewer(integration) || openAuth(ring, integration) === null)
+  const used = connections.find(
+    ({ connection_id }) => connection_id === explanation.connection?.connection_id,
+  )
+  const owner = used === undefined ? integration : ownerOfConnection(integration, used)
+  if (isNewer(integration) || openAuth(ring, owner) === null)
     return refused(explanation, 'credential_unavailable', { base_url })
   const cause = literalRefusal(egress, base_url)
   return cause === null

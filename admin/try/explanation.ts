@@ -3,6 +3,7 @@ import type { Admission } from '../../core/decision/admission.ts'
 import type { NearestRule } from '../../core/decision/choose-scope.ts'
 import type { CompiledIntegration } from '../../core/decision/compile-integrations.ts'
 import type { NeededApproval } from '../../core/decision/needed-approval.ts'
+import type { Connection } from '../../core/catalogue/model.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
 
 /** Of a call that is refused with `method_not_allowed`: the first rule that covers its path. */
@@ -24,6 +25,14 @@ export const Explanation = Strict({
   details: Type.Record(Type.String(), Type.Unknown()),
   integration: Nullable(
     Strict({ integration_id: Type.String(), name: Type.String(), base_url: Type.String() }),
+  ),
+  connection: Nullable(
+    Strict({
+      connection_id: Type.String(),
+      name: Type.String(),
+      subject: Type.String(),
+      status: Type.String(),
+    }),
   ),
   scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
   rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
@@ -55,6 +64,7 @@ export function explanation(admission: Admission): Explanation {
         answer: 'refused',
         error: reason,
         integration: integration === null ? null : named(integration),
+        connection: null,
         scope: null,
         rule: null,
         nearest: nearest === null ? null : namedRule(nearest),
@@ -64,19 +74,25 @@ export function explanation(admission: Admission): Explanation {
       }
     }
     case 'admitted': {
-      const { integration, scope, rule, settings, approval } = admission
+      const { integration, scope, rule, settings, approval, credential } = admission
       // No integration and no scope name the host.
       if (integration.is_unlisted) return UNLISTED
+      const { connection } = credential.credential
+      const connection_id = connection?.connection_id ?? scope.connection_id ?? null
+      const isRefused = credential.kind === 'refused'
       return {
-        answer: 'allowed',
-        error: null,
+        answer: isRefused ? 'refused' : 'allowed',
+        error: isRefused ? 'connection_required' : null,
         integration: named(integration),
+        connection: connection === null ? null : namedConnection(connection),
         scope: { scope_id: scope.scope_id, name: scope.name },
         rule,
         nearest: null,
         approval: approval === null ? null : shownApproval(approval),
         settings_from: [...settings.scope_ids],
-        details: {},
+        details: isRefused
+          ? { connection_id, status: credential.status, base_url: integration.base.base_url }
+          : {},
       }
     }
   }
@@ -86,6 +102,7 @@ const UNLISTED: Explanation = {
   answer: 'allowed',
   error: null,
   integration: null,
+  connection: null,
   scope: null,
   rule: null,
   nearest: null,
@@ -109,3 +126,11 @@ function named({ integration }: CompiledIntegration): NonNullable<Explanation['i
   const { integration_id, name, base_url } = integration
   return { integration_id, name, base_url }
 }
+
+/** Never its credential. */
+const namedConnection = ({
+  connection_id,
+  name,
+  subject,
+  status,
+}: Connection): NonNullable<Explanation['connection']> => ({ connection_id, name, subject, status })

@@ -1,6 +1,7 @@
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import {
   type Agent,
+  type Connection,
   EVERYWHERE,
   type Integration,
   type Lock,
@@ -10,6 +11,7 @@ import {
 } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { readConnection } from '../../core/store/read-connection.ts'
 import { scopeTextsOf } from '../labels/selected.ts'
 import { readRecord } from '../resources/records.ts'
 import { type Formatted, parseRecord } from '../../core/store/stored-record.ts'
@@ -21,6 +23,7 @@ export interface StoredPolicy {
   readonly scopes: readonly Scope[]
   /** Those of a newer version too: as on an edge, they are matched, but calls to them are refused. */
   readonly integrations: readonly (Integration & Formatted)[]
+  readonly connections: readonly Connection[]
   /** Of the organization, for agents that do not say otherwise. */
   readonly unlisted_hosts: UnlistedHosts
   /** Of the organization, and of everything. */
@@ -32,13 +35,15 @@ export async function readPolicy(
   organization_id: string,
   agent_id: string,
 ): Promise<StoredPolicy> {
-  const [agent, organization, integrationTexts, locks, lockedAll] = await Promise.all([
-    readRecord<Agent>(redis, REDIS_KEYS.agents(organization_id), agent_id),
-    readRecord<Organization>(redis, REDIS_KEYS.organizations, organization_id),
-    redis.hvals(REDIS_KEYS.integrations(organization_id)),
-    redis.hvals(REDIS_KEYS.locks(organization_id)),
-    redis.hvals(REDIS_KEYS.locks(EVERYWHERE)),
-  ])
+  const [agent, organization, integrationTexts, connectionTexts, locks, lockedAll] =
+    await Promise.all([
+      readRecord<Agent>(redis, REDIS_KEYS.agents(organization_id), agent_id),
+      readRecord<Organization>(redis, REDIS_KEYS.organizations, organization_id),
+      redis.hvals(REDIS_KEYS.integrations(organization_id)),
+      redis.hvals(REDIS_KEYS.connections(organization_id)),
+      redis.hvals(REDIS_KEYS.locks(organization_id)),
+      redis.hvals(REDIS_KEYS.locks(EVERYWHERE)),
+    ])
   const record = agent?.record ?? null
   const scopeTexts =
     record === null ? [] : await scopeTextsOf(redis, organization_id, agent_id, record.labels)
@@ -47,6 +52,7 @@ export async function readPolicy(
     killed_at: record === null ? null : storedKilledAt(record),
     scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
     integrations: integrationTexts.map((text) => JSON.parse(text) as Integration & Formatted),
+    connections: connectionTexts.map(readConnection),
     unlisted_hosts: organization?.record.unlisted_hosts ?? 'refuse',
     locks: [...locks, ...lockedAll].map((text) => JSON.parse(text) as Lock),
   }

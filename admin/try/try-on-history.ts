@@ -102,8 +102,8 @@ type Decider = (entry: ActivityEntry) => ChangedCalls | 'same' | null
 
 /** Null for an entry that is no call, or whose integration no longer exists. Calls that are alike are decided once. */
 function decider(policy: StoredPolicy, scopes: readonly Scope[]): Decider {
-  const { agent, integrations } = policy
-  const table = compileIntegrations(integrations)
+  const { agent, integrations, connections } = policy
+  const table = compileIntegrations(integrations, connections)
   const origins = new Map(
     integrations.map(({ integration_id, base_url }) => [integration_id, knownUrl(base_url).origin]),
   )

@@ -122,6 +122,7 @@ function admitCall(headers: readonly Header[]): unknown {
       headers,
       upgrade,
       named_agents: [],
+      named_users: [],
       installation: 'here',
       is_proxied: false,
     },

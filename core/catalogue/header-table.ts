@@ -27,6 +27,11 @@ export const HEADER_TABLE = {
     why: 'Names the agent of a call with an organization key. It is not sent to the API.',
     names: names('x-agw-agent-id'),
   },
+  user: {
+    fate: 'decides',
+    why: 'Names the user whose connection the call gets, if the scope lists the user. It is not sent to the API.',
+    names: names('x-agw-user'),
+  },
   method: {
     fate: 'decides',
     why: 'Names another method. The call is refused unless the scope allows that method too. Every name of such words counts, in every spelling.',

@@ -298,6 +298,16 @@ export const REASONS = {
       'The stored credential cannot be decrypted with the current encryption key, its token endpoint returned no usable token, or `AGW_DOCTOR_PASS_FILE` is set and `agw doctor --envoy-admin` has not passed.',
     cure: 'Set the credential again, or check `AGW_ENCRYPTION_KEY`. `data.cause` of the activity entry and the ext-proc log have the details.',
   },
+  connection_required: {
+    status: 403,
+    message:
+      'No usable connection to the API for this call. Ask an operator to open details.connect_url, or to change the scope.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'The connection that decides for the call is expired, revoked, needs consent or is gone (`details.status`), or there is none and the integration has no credential of its own (`missing`). Also: a running call whose connection has changed (`changed`).',
+    cure: 'Create the connection, or give it another credential. `details.connection_id` names it.',
+  },
   misdirected_request: {
     status: 421,
     message:

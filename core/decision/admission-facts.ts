@@ -44,6 +44,8 @@ export interface RequestFacts {
   readonly upgrade: Upgrade | null
   /** The values of `X-Agw-Agent-Id`. */
   readonly named_agents: readonly string[]
+  /** The values of `X-Agw-User`. */
+  readonly named_users: readonly string[]
   /** The name of this deployment in `Via`; empty if the store has none. */
   readonly installation: string
   /** Whether it came through the forward proxy, whose own header has the gateway key. */

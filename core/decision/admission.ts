@@ -1,4 +1,5 @@
 import type { Agent, ApiKey, Lock, Scope } from '../catalogue/model.ts'
+import type { ChosenCredential } from './choose-credential.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
 import type { NearestRule } from './choose-scope.ts'
@@ -44,6 +45,7 @@ export interface Admitted {
   readonly settings: EffectiveSettings
   /** What a person has to allow before the call is made; null for most calls. */
   readonly approval: NeededApproval | null
+  readonly credential: ChosenCredential
   /** The lock because of which it must only read; null if there is none. What its body says has yet to be looked at. */
   readonly reading_lock: Lock | null
 }

@@ -2,6 +2,7 @@ import type { Agent, ApiKey, Lock } from '../catalogue/model.ts'
 import type { CompiledIntegration } from './compile-integrations.ts'
 import { KEY_PREFIX } from '../keys/api-key.ts'
 import { hasScopeFor } from './also-hosts.ts'
+import { chooseCredential } from './choose-credential.ts'
 import { type Coverage, coverTarget } from './cover-target.ts'
 import { compileScopes } from './compile-scopes.ts'
 import { decideScope, overridesIn, type ScopeDecision } from './decide-scope.ts'
@@ -80,6 +81,9 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const { key, agent, scopes } = identified
 
   const { method, upgrade } = request
+  const [user = null, second_user] = request.named_users
+  if (second_user !== undefined)
+    return no('agent', 'ambiguous_request', { reason: 'user_header' }, { integration, key, agent })
   const is_socket = upgrade === 'websocket'
   const outgoing = settleOutgoing(request, settled, integration, target)
   const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
@@ -88,12 +92,8 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const decision = decideScope(in_force, integrations, asked, overrides)
   if (decision.kind === 'denied') return notPermitted(decision, { integration, key, agent })
   const { scope, rule, settings, approval } = decision
-  const held = heldByLock(facts, identified, integration, decision, {
-    method,
-    is_socket,
-    said: overrides,
-    target,
-  })
+  const does = { method, is_socket, said: overrides, target }
+  const held = heldByLock(facts, identified, integration, decision, does)
   if (held !== null && held.kind === 'not_admitted') return held
   if (is_socket && (!decision.allows_socket || !settings.tools.is_unrestricted)) {
     // Which tool a message calls is not read, so a client has to call it by HTTP.
@@ -117,6 +117,7 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
     rule,
     settings,
     approval,
+    credential: chooseCredential(integration, scope, agent, user),
     reading_lock: held === null ? null : held.lock,
   }
 }
@@ -190,12 +191,13 @@ function notCovered({
 function settleOutgoing(
   { headers, is_proxied }: RequestFacts,
   settled: SettledChecks,
-  { owned, integration, listing, is_unlisted }: CompiledIntegration,
+  { owned, integration, connections, listing, is_unlisted }: CompiledIntegration,
   { raw_query }: Target,
 ): OutgoingRequest {
   // At a further or unlisted host without a credential a client of the forward proxy may use what the API gave it, such as a token.
   const isFurther = listing !== null || is_unlisted
-  const keeps_authorization = is_proxied && isFurther && integration.auth.type === 'none'
+  const hasNone = integration.auth.type === 'none' && connections === null
+  const keeps_authorization = is_proxied && isFurther && hasNone
   settled.outgoing ??= outgoingRequest(headers, raw_query, owned, keeps_authorization)
   return settled.outgoing
 }
@@ -289,13 +291,14 @@ const NO_AGENT: AgentFacts = {
 }
 
 /**
- * A key in a header or parameter counts as presented only if the credential of this integration uses that header or parameter.
+ * A key in a header or parameter counts as presented only if a credential of this integration uses that header or parameter.
  */
 const isOwnPlace = (
   { place }: Extract<Caller, { readonly place: unknown }>,
   { owned }: CompiledIntegration,
 ): boolean =>
-  place.kind === 'authorization' || (place.kind === owned.kind && place.name === owned.name)
+  place.kind === 'authorization' ||
+  owned.some(({ kind, name }) => place.kind === kind && place.name === name)
 
 function identifyBy(
   key: ApiKey,

@@ -41,9 +41,10 @@ export function listedHosts(compiled: Iterable<CompiledIntegration>): ListedHost
   const below = new Map<string, ListedHost[]>()
   const own = new Set<string>()
   const of_tokens = new Set<string>()
-  for (const { integration, base } of compiled) {
+  for (const { integration, base, connections } of compiled) {
     own.add(base.host)
-    for (const [, url] of urlsOf(integration.auth)) of_tokens.add(parseUrl(url)?.hostname ?? '')
+    for (const { auth } of [integration, ...(connections?.by_id.values() ?? [])])
+      for (const [, url] of urlsOf(auth)) of_tokens.add(parseUrl(url)?.hostname ?? '')
     for (const entry of integration.also_hosts ?? []) {
       const isWildcard = entry.host.startsWith(WILDCARD)
       const [map, name] = isWildcard

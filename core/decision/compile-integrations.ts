@@ -1,6 +1,6 @@
-import { findCredentialType } from '../credential/catalogue.ts'
+import { findCredentialType, type SealedAuth } from '../credential/catalogue.ts'
 import { needsBody } from '../credential/needs-body.ts'
-import type { Integration } from '../catalogue/model.ts'
+import type { Connection, Integration } from '../catalogue/model.ts'
 import {
   type ListedHost,
   type ListedHosts,
@@ -17,19 +17,40 @@ import { runSteps, runStepsWith } from '../request/run-steps.ts'
 export interface CompiledIntegration {
   readonly integration: Integration
   readonly base: BaseUrl
-  readonly owned: OwnedName
-  /** Whether the credential needs the body of each call. */
-  readonly needs_body: boolean
-  /** Whether the credential signs calls: it covers a body that is there, even if it does not need one. */
-  readonly is_signed: boolean
+  /** What the credential of a call may fill. */
+  readonly owned: readonly OwnedName[]
+  /** Its own credential, as the choice of a call without a connection. */
+  readonly own: { readonly kind: 'chosen'; readonly credential: CompiledCredential }
+  /** Null if there are none. */
+  readonly connections: CompiledConnections | null
   /** The integrations that list this host; null for an integration itself. */
   readonly listing: readonly ListedHost[] | null
   /** Whether no integration has or lists this host (`unlistedIntegration`). */
   readonly is_unlisted: boolean
 }
 
+/** One of the credentials that calls to an integration may get. */
+export interface CompiledCredential {
+  readonly auth: SealedAuth
+  /** Null: it is that of the integration itself. */
+  readonly connection: Connection | null
+  /** Whether it needs the body of each call. */
+  readonly needs_body: boolean
+  /** Whether it signs calls: it covers a body that is there, even if it does not need one. */
+  readonly is_signed: boolean
+}
+
+/** The connections of one integration. */
+export interface CompiledConnections {
+  readonly by_id: ReadonlyMap<string, CompiledCredential>
+  /** Those of agents and users, of which each has at most one. */
+  readonly by_subject: ReadonlyMap<string, CompiledCredential>
+}
+
 export interface IntegrationTable extends ReadonlyMap<string, OriginIntegrations> {
   readonly listed: ListedHosts
+  /** The connections by integration_id. */
+  readonly connections: ReadonlyMap<string, readonly Connection[]>
 }
 
 /** The integrations of one origin. */
@@ -73,19 +94,32 @@ const UNITS_PER_INTEGRATION = 8
  * One immutable value, compiled once per change and swapped. Of two integrations with the same base URL, which admin refuses to
  * store, the older one is used; one whose stored base URL does not parse matches nothing.
  */
-export function compileIntegrations(integrations: Iterable<Integration>): IntegrationTable {
-  return runSteps(compiling(integrations))
+export function compileIntegrations(
+  integrations: Iterable<Integration>,
+  connections: readonly Connection[] = [],
+): IntegrationTable {
+  return runSteps(compiling(integrations, connections))
 }
 
 /** The same with pauses: `pause` lets the event loop do other work. */
 export async function compileIntegrationsInSteps(
   integrations: Iterable<Integration>,
+  connections: readonly Connection[],
   pause: () => Promise<void>,
 ): Promise<IntegrationTable> {
-  return await runStepsWith(compiling(integrations), pause)
+  return await runStepsWith(compiling(integrations, connections), pause)
 }
 
-function* compiling(integrations: Iterable<Integration>): Generator<undefined, IntegrationTable> {
+function* compiling(
+  integrations: Iterable<Integration>,
+  connections: readonly Connection[],
+): Generator<undefined, IntegrationTable> {
+  const byIntegration = new Map<string, Connection[]>()
+  for (const connection of connections) {
+    const there = byIntegration.get(connection.integration_id)
+    if (there === undefined) byIntegration.set(connection.integration_id, [connection])
+    else there.push(connection)
+  }
   const covering = new Map<string, CompiledIntegration>()
   let units = 0
   for (const integration of integrations) {
@@ -93,10 +127,11 @@ function* compiling(integrations: Iterable<Integration>): Generator<undefined, I
     units += UNITS_PER_INTEGRATION
     if (!parsed.ok) continue
     const { base } = parsed
+    const ofIntegration = byIntegration.get(integration.integration_id) ?? NO_CONNECTIONS
     const other = covering.get(base.base_url)
     if (other === undefined || isOlder(integration, other.integration))
-      covering.set(base.base_url, compileIntegration(integration, base))
-    units += base.segments.length
+      covering.set(base.base_url, compileIntegration(integration, base, ofIntegration))
+    units += base.segments.length + ofIntegration.length
     if (units < UNITS_PER_STEP) continue
     units = 0
     yield
@@ -115,7 +150,7 @@ function* compiling(integrations: Iterable<Integration>): Generator<undefined, I
   const oldestFirst = [...covering.values()].sort((a, b) =>
     isOlder(a.integration, b.integration) ? -1 : 1,
   )
-  return Object.assign(origins, { listed: listedHosts(oldestFirst) })
+  return Object.assign(origins, { listed: listedHosts(oldestFirst), connections: byIntegration })
 }
 
 export const NO_AUTH = { type: 'none' } as const
@@ -136,21 +171,63 @@ export function listedIntegration(
   const sender = senderOf(listing)
   const { upstream: _, also_hosts: __, ...integration } = sender ?? first.integration
   const auth = sender?.auth ?? NO_AUTH
-  return { ...compileIntegration({ ...integration, base_url: origin, auth }, base), listing }
+  const connections = table.connections.get(sender?.integration_id ?? '') ?? NO_CONNECTIONS
+  const compiled = compileIntegration({ ...integration, base_url: origin, auth }, base, connections)
+  return { ...compiled, listing }
 }
 
 export const compileIntegration = (
   integration: Integration,
   base: BaseUrl,
+  connections: readonly Connection[] = NO_CONNECTIONS,
 ): CompiledIntegration => ({
   integration,
   base,
-  owned: ownedName(integration.auth),
-  needs_body: needsBody(integration.auth, base.scheme),
-  is_signed: findCredentialType(integration.auth.type)?.application.kind === 'signature',
+  owned: ownedNames([integration.auth, ...connections.map(({ auth }) => auth)]),
+  own: { kind: 'chosen', credential: compileCredential(integration.auth, null, base) },
+  connections: connections.length === 0 ? null : compileConnections(connections, base),
   listing: null,
   is_unlisted: false,
 })
+
+const NO_CONNECTIONS: readonly Connection[] = []
+
+/** Each place once. */
+function ownedNames(all: readonly SealedAuth[]): readonly OwnedName[] {
+  const [first] = all
+  if (first !== undefined && all.length === 1) return [ownedName(first)]
+  const names = all.map(ownedName)
+  return [...new Map(names.map((name) => [JSON.stringify(name), name])).values()]
+}
+
+const compileCredential = (
+  auth: SealedAuth,
+  connection: Connection | null,
+  { scheme }: Pick<BaseUrl, 'scheme'>,
+): CompiledCredential => ({
+  auth,
+  connection,
+  needs_body: needsBody(auth, scheme),
+  is_signed: findCredentialType(auth.type)?.application.kind === 'signature',
+})
+
+export const NO_CREDENTIAL: CompiledCredential = compileCredential(NO_AUTH, null, {
+  scheme: 'https',
+})
+
+function compileConnections(
+  connections: readonly Connection[],
+  base: BaseUrl,
+): CompiledConnections {
+  const by_id = new Map<string, CompiledCredential>()
+  const by_subject = new Map<string, CompiledCredential>()
+  for (const connection of connections) {
+    const compiled = compileCredential(connection.auth, connection, base)
+    by_id.set(connection.connection_id, compiled)
+    if (connection.subject !== 'shared') by_subject.set(connection.subject, compiled)
+  }
+  return { by_id, by_subject }
+}
 
 /** As written, folded, and folded with encoded slashes split. */
 const READINGS = 3

@@ -18,11 +18,11 @@ export interface OutgoingRequest {
   readonly cookie: string | null
 }
 
-/** @param owned what the credential fills; it is removed even if it will not be filled. */
+/** @param owned what the credential may fill; it is removed even if it will not be filled. */
 export function outgoingRequest(
   headers: readonly Header[],
   raw_query: string | null,
-  owned: OwnedName,
+  owned: readonly OwnedName[],
   keeps_authorization = false,
 ): OutgoingRequest {
   const remove = headersToRemove(headers, owned, keeps_authorization)
@@ -40,11 +40,12 @@ export function outgoingRequest(
 
 const asHeader = (cookie: string): Header => ({ name: 'cookie', value: cookie })
 
-function outgoingQuery(raw_query: string | null, owned: OwnedName): string | null {
-  const { kind, name, replaced_parameters } = owned
-  const without = kind === 'query' ? removeQueryParameter(raw_query, name) : raw_query
-  const kept =
-    replaced_parameters === undefined ? without : removeParameters(without, replaced_parameters)
+function outgoingQuery(raw_query: string | null, owned: readonly OwnedName[]): string | null {
+  let kept = raw_query
+  for (const { kind, name, replaced_parameters } of owned) {
+    if (kind === 'query') kept = removeQueryParameter(kept, name)
+    if (replaced_parameters !== undefined) kept = removeParameters(kept, replaced_parameters)
+  }
   if (kept === null || !holdsGatewayKey(kept)) return kept
   const pairs = kept.split('&').filter((pair) => !holdsGatewayKey(pair))
   const rest = pairs.join('&')

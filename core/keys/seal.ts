@@ -23,8 +23,8 @@ export type SealedKind = (typeof SEALED_KINDS)[number]
 
 /** What a sealed value is bound to; a value that was moved elsewhere does not open (threat model, rule 4). */
 export interface SealBinding {
-  /** Where it is stored. This is not part of the binding itself. */
-  readonly stored_as: SealedKind
+  /** Where it is stored; null: nowhere. This is not part of the binding itself. */
+  readonly stored_as: SealedKind | null
   readonly organization_id: string
   readonly owner_id: string
   /** The kind of the secret: `bearer.token`, `webhook.secret`. */

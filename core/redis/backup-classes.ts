@@ -40,6 +40,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   integrationConnections: 'copied',
   connectionScopes: 'copied',
   connectionLastUsed: 'copied',
+  connectUsed: 'live',
   apiKeys: 'copied',
   apiKeyIndex: 'copied',
   apiKeyLastUsed: 'copied',

@@ -207,6 +207,12 @@ export const REDIS_KEY_ROWS = {
     type: 'hash',
     holds: 'connection_id → ms of the last use; written in batches by edges.',
   },
+  connectUsed: {
+    kind: 'connect-used',
+    of: ['nonce'],
+    type: 'string',
+    holds: 'Set once the `connect_url` with this nonce was used; expires when that has ended.',
+  },
   apiKeys: { kind: 'api-keys', of: ['organization_id'], type: 'hash', holds: 'key_id → ApiKey' },
   apiKeyIndex: {
     kind: 'api-key-index',

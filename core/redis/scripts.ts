@@ -28,7 +28,7 @@ export const SCRIPTS = {
   lock: 8,
   'keep-schedules': 7,
   'live-edges': 2,
-  'note-agent-uses': 7,
+  'note-agent-uses': 9,
   'note-test-delivery': 15,
   'note-use': 2,
   'purge-organization': 15,

@@ -13,7 +13,7 @@ import { plainHeaderName } from './plain-header-name.ts'
  */
 export function headersToRemove(
   headers: readonly Header[],
-  owned: OwnedName,
+  owned: readonly OwnedName[],
   keeps_authorization = false,
 ): string[] {
   const nominated = nominatedBy(headers)
@@ -24,15 +24,18 @@ export function headersToRemove(
     const isKept = keeps_authorization && name === 'authorization'
     const goes =
       (fate === 'goes' && !isKept) ||
-      (owned.kind === 'header' &&
-        !isKept &&
-        (plain === owned.name || owned.further?.includes(plain))) ||
+      (!isKept && owned.some((one) => isOwned(one, plain))) ||
       nominated.includes(plain) ||
       (name !== 'cookie' && holdsGatewayKey(value))
     if (goes && !names.includes(name)) names.push(name)
   }
   return names
 }
+
+const isOwned = (
+  { kind, name, further }: OwnedName & { further?: readonly string[] },
+  plain: string,
+): boolean => kind === 'header' && (plain === name || further?.includes(plain) === true)
 
 /** How a header is treated according to its name; `asked` if it depends on the call. */
 const nameFacts = perHeaderName(

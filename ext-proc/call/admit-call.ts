@@ -1,6 +1,7 @@
 import type { AdmissionFacts, Caller } from '../../core/decision/admission-facts.ts'
 import type { Admitted, NotAdmitted } from '../../core/decision/admission.ts'
 import { admit, type SettledChecks } from '../../core/decision/admit.ts'
+import type { Scope } from '../../core/catalogue/model.ts'
 import { describeEndpoint } from '../../core/request/describe-call.ts'
 import type { Header } from '../../core/request/header.ts'
 import { parseTarget } from '../../core/request/parse-target.ts'
@@ -79,19 +80,13 @@ export async function admitCall(
     }
     if (admission.kind === 'admitted') {
       const { caller, said, request, now_ms } = facts
+      const { scope, credential } = admission
       // A call that was admitted by an integration has its credential, so it is not admitted again as one to an unlisted host.
       const unlisted = admission.integration.is_unlisted ? facts.unlisted : undefined
       if (organization === null || caller?.kind !== 'known')
         throw new Error('a call was admitted without its organization')
-      const { scope_id, not_before = null, expires_at = null } = admission.scope
-      const by = {
-        request,
-        caller,
-        said,
-        unlisted,
-        now_ms,
-        scope: { scope_id, not_before, expires_at },
-      }
+      const connection_id = credential.credential.connection?.connection_id ?? null
+      const by = { request, caller, said, unlisted, now_ms, scope: boundsOf(scope), connection_id }
       return pass(admittedCall(admission, head, organization, body, by))
     }
     switch (admission.fact) {
@@ -134,6 +129,12 @@ export async function admitCall(
   }
 }
 
+const boundsOf = ({ scope_id, not_before = null, expires_at = null }: Scope) => ({
+  scope_id,
+  not_before,
+  expires_at,
+})
+
 /** By the key of the call itself, or of the tunnel that it is in. */
 const callerOf = (services: AdmissionServices, call: ReceivedCall, raw_query: string | null) =>
   call.proxied === null
@@ -163,7 +164,8 @@ function admittedCall(
   facts: AdmittedFacts,
 ): AdmittedCall {
   const { method, is_socket, target, integration, integrations, outgoing, overrides } = admitted
-  const { key, agent, agent_scopes, scope, rule, settings, approval, reading_lock } = admitted
+  const { key, agent, agent_scopes, scope, rule, settings, reading_lock } = admitted
+  const { approval, credential } = admitted
   return {
     kind: 'admitted',
     method,
@@ -180,6 +182,7 @@ function admittedCall(
     rule,
     settings,
     approval,
+    credential,
     reading_lock,
     head: headAsSent(head, outgoing.remove),
     organization,
@@ -189,11 +192,12 @@ function admittedCall(
 }
 
 function requestFacts({ head, headers, installation, proxied, record }: ReceivedCall) {
-  const { method, path, upgrade, agent_ids } = head
+  const { method, path, upgrade, agent_ids, users } = head
   const target = parseTarget(path)
   if (target.ok) record.facts.endpoint = describeEndpoint(target.target)
   const is_proxied = proxied !== null
-  return { method, target, headers, upgrade, named_agents: agent_ids, installation, is_proxied }
+  const named = { named_agents: agent_ids, named_users: users }
+  return { method, target, headers, upgrade, ...named, installation, is_proxied }
 }
 
 /** A missing or unknown key is treated as one of the default organization, whose integrations are used in step 2. */

@@ -24,6 +24,7 @@ import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import {
   askForToken,
+  type ConnectUrl,
   denyCredential,
   type ReadyCredential,
   readyCredential,
@@ -48,6 +49,7 @@ export type DecisionServices = AdmissionServices &
      */
     readonly caughtUp: () => Promise<void> | null
     readonly egress: Pick<EgressWays, 'wayTo'>
+    readonly connectUrl: ConnectUrl
     /** Whether credentials may be attached, or are held until Envoy's configuration has been checked. */
     readonly mayAttach: () => boolean
     /** The name in `Via`; empty while it is not in the store. */
@@ -174,7 +176,7 @@ const lastReview = (
     ? reviewIfEnded(services, standing)
     : reviewApproved(services, call, facts, standing, taken)
 
-type Attaching = Pick<DecisionServices, 'tokens' | 'mayAttach' | 'nowMs'>
+type Attaching = Pick<DecisionServices, 'tokens' | 'connectUrl' | 'mayAttach' | 'nowMs'>
 
 function credentialOf(
   services: Attaching,
@@ -182,7 +184,7 @@ function credentialOf(
   headers: readonly Header[],
   sent: SentBody | null,
 ): Step<FilledCredential> | Promise<Step<FilledCredential>> {
-  const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
+  const readying = readyCredential(services, call, headers, sent?.bytes ?? null)
   return readying instanceof Promise
     ? readying.then((ready) => attach(services, call, ready))
     : attach(services, call, readying)
@@ -194,7 +196,7 @@ function attach(
   ready: Step<ReadyCredential>,
 ): Step<FilledCredential> {
   if (ready.kind === 'deny') return ready
-  return !mayAttach() && call.integration.integration.auth.type !== 'none'
+  return !mayAttach() && call.credential.credential.auth.type !== 'none'
     ? denyCredential(call, { cause: 'doctor_not_passed' })
     : fillCredential(call, ready.value, nowMs())
 }

@@ -20,7 +20,9 @@ export function noteAdmission(
       uses.note(agent.agent_id, key, record.facts.endpoint)
     return
   }
-  const { key, agent, scope, rule } = admission
+  const { key, agent, scope, rule, credential } = admission
+  const { connection } = credential.credential
+  if (connection !== null) record.facts.data['connection_id'] = connection.connection_id
   noteKnown(record, admission)
   if (admission.integration.is_unlisted) {
     const { host, port } = admission.target
@@ -33,7 +35,8 @@ export function noteAdmission(
   }
   record.error_shape = errorShapeOf(admission.integration.integration, headers)
   record.note('scope', 'pass')
-  if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
+  if (key !== null)
+    uses.note(agent.agent_id, key, record.facts.endpoint, connection?.connection_id ?? null)
 }
 
 /** If the value is unknown now, keep what was recorded earlier, such as the owner of a revoked or expired key. */

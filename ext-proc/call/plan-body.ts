@@ -33,7 +33,7 @@ function readerOf(
   has_body: boolean,
   mcp: McpHeaders | null,
 ): BodyReader | null {
-  const { integration, needs_body } = call.integration
+  const { integration } = call.integration
   const { injection, tools } = call.settings
   if (call.body !== null) return 'agent_id'
   if (injection.enabled) return 'scan'
@@ -43,7 +43,7 @@ function readerOf(
   // What is approved is the body too.
   if (call.approval !== null && has_body) return 'approval'
   if (mcp?.mirrors === true) return 'mcp_headers'
-  if (needs_body) return 'signature'
+  if (call.credential.credential.needs_body) return 'signature'
   const scopes = scopesFor(call.agent_scopes, call.integration)
   const there = scopes.by_integration.get(integration.integration_id)
   if (!has_body || there === undefined) return null

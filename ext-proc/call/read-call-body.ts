@@ -78,20 +78,12 @@ async function checkIdentity(
 }
 
 function questionsOf(
-  {
-    head,
-    body,
-    integration,
-    agent,
-    target,
-    outgoing,
-    settings,
-    reading_lock,
-    approval,
-  }: AdmittedCall,
+  call: AdmittedCall,
   mcp: McpHeaders | null,
   limit_bytes: number,
 ): BodyQuestions {
+  const { head, body, integration, agent, target, outgoing } = call
+  const { settings, reading_lock, approval } = call
   const { strip_agent_id: strips } = integration.integration
   return {
     content_type: head.content_type,
@@ -101,7 +93,8 @@ function questionsOf(
     asks_overrides: true,
     is_batch_path: isBatchPath(target.segments),
     // A signature or an approval covers it, or it replaces what the caller sent.
-    keeps_body: integration.is_signed || approval !== null || body?.is_stripped === true,
+    keeps_body:
+      call.credential.credential.is_signed || approval !== null || body?.is_stripped === true,
     json_rpc:
       settings.tools.is_unrestricted && mcp === null && reading_lock === null && approval === null
         ? null

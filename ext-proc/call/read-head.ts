@@ -20,6 +20,8 @@ export interface RequestHead {
   readonly content_length: number | null
   /** Values of X-Agw-Agent-Id. */
   readonly agent_ids: readonly string[]
+  /** Values of X-Agw-User. */
+  readonly users: readonly string[]
 }
 
 export function readHead(headers: readonly Header[]): RequestHead {
@@ -33,7 +35,8 @@ export function readHead(headers: readonly Header[]): RequestHead {
   let content_type = ''
   let content_encoding: string | null = null
   let content_length: number | null = null
-  let agent_ids: string[] | null = null
+  let agent_ids = NONE
+  let users = NONE
   for (const { name, value } of headers) {
     switch (name) {
       case ':method':
@@ -62,17 +65,17 @@ export function readHead(headers: readonly Header[]): RequestHead {
         // Implementations differ in which of two values they use.
         content_type = content_type === '' ? value : `${content_type}, ${value}`
         break
-      case 'content-encoding': {
-        const text = value.trim().toLowerCase()
-        if (text === '' || text === 'identity') break
-        content_encoding = content_encoding === null ? text : `${content_encoding}, ${text}`
+      case 'content-encoding':
+        content_encoding = furtherEncoding(content_encoding, value.trim().toLowerCase())
         break
-      }
       case 'content-length':
         content_length = Number(value)
         break
       case 'x-agw-agent-id':
-        agent_ids = [...(agent_ids ?? []), value.trim()]
+        agent_ids = [...agent_ids, value.trim()]
+        break
+      case 'x-agw-user':
+        users = [...users, value.trim()]
         break
     }
   }
@@ -82,17 +85,21 @@ export function readHead(headers: readonly Header[]): RequestHead {
     authority,
     scheme,
     forwarded_host,
-    // A handshake has no body: what follows its headers belongs to the protocol that it asks for.
-    upgrade:
-      method === 'CONNECT' ||
-      (upgrade !== null && (method !== 'GET' || is_framed || content_length))
-        ? 'other'
-        : upgrade,
+    upgrade: isOther(upgrade, method, is_framed || Boolean(content_length)) ? 'other' : upgrade,
     content_type,
     content_encoding,
     content_length,
-    agent_ids: agent_ids ?? NONE,
+    agent_ids,
+    users,
   }
 }
+
+/** A handshake has no body: what follows its headers belongs to the protocol that it asks for. */
+const isOther = (upgrade: Upgrade | null, method: string, has_body: boolean): boolean =>
+  method === 'CONNECT' || (upgrade !== null && (method !== 'GET' || has_body))
+
+/** Null if the body is not encoded. */
+const furtherEncoding = (before: string | null, text: string): string | null =>
+  text === '' || text === 'identity' ? before : before === null ? text : `${before}, ${text}`
 
 const NONE: readonly string[] = []

@@ -6,6 +6,8 @@ import {
 import { credentialOwner } from '../../core/decision/also-hosts.ts'
 import type { TokenClient, TokenUse } from '../../core/credential/token-client.ts'
 import type { Header } from '../../core/request/header.ts'
+import type { ChosenCredential } from '../../core/decision/choose-credential.ts'
+import type { ConnectRequest } from '../../core/store/connect-token.ts'
 import type { StaticCredential } from '../../core/decision/apply-credential.ts'
 import type { CredentialCause, TokenFailure } from '../../core/token/credential-cause.ts'
 import type { TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
@@ -43,7 +45,10 @@ export function askForToken(tokens: Tokens, call: AdmittedCall): void {
 const NO_AUTH: OpenedAuth = { type: 'none' }
 
 /** Null if the stored credential cannot be decrypted. */
-function authOf({ organization, integration, scope }: AdmittedCall): OpenedAuth | null {
+function authOf({ organization, integration, scope, credential }: AdmittedCall): OpenedAuth | null {
+  if (credential.kind === 'refused') return NO_AUTH
+  const { connection } = credential.credential
+  if (connection !== null) return organization.authOfConnection(connection)
   const owner = credentialOwner(integration, scope)
   return owner === null ? NO_AUTH : (organization.auth.get(owner.integration_id) ?? null)
 }
@@ -54,11 +59,12 @@ function authOf({ organization, integration, scope }: AdmittedCall): OpenedAuth 
  * @param body as it is sent to the API; null if it was not buffered.
  */
 export function readyCredential(
-  tokens: Tokens,
+  { tokens, connectUrl }: { readonly tokens: Tokens; readonly connectUrl: ConnectUrl },
   call: AdmittedCall,
   headers: readonly Header[],
   body: Buffer | null,
 ): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
+  if (call.credential.kind === 'refused') return denyConnection(call, call.credential, connectUrl)
   const auth = authOf(call)
   if (auth === null) return denyCredential(call, { cause: 'not_opened' })
   const cause = narrowingCause(auth, call)
@@ -103,6 +109,30 @@ function narrowingCause({ type }: OpenedAuth, { settings }: AdmittedCall): Crede
 
 const isSigned = (auth: OpenedAuth): auth is OpenedFor<'signature'> =>
   credentialTypeOf(auth.type).application.kind === 'signature'
+
+/** Makes the link at which an operator gives the credential that a call lacks. */
+export type ConnectUrl = (request: ConnectRequest) => string
+
+/** The connection that decides cannot be used, or there is none. The link is for the caller alone, not for the log. */
+function denyConnection(
+  { integration, scope, agent, facts }: AdmittedCall,
+  { credential, status }: Extract<ChosenCredential, { kind: 'refused' }>,
+  connectUrl: ConnectUrl,
+): Deny {
+  const { base_url } = integration.base
+  const connection_id = credential.connection?.connection_id ?? scope.connection_id ?? null
+  const data = { connection_id, status, base_url }
+  const owner = credentialOwner(integration, scope)
+  if (status === 'gone' || owner === null)
+    return deny('credential', 'connection_required', data, { data })
+  const { organization_id, agent_id } = agent
+  const { integration_id } = owner
+  const [named = null] = facts.request.named_users
+  const user = named !== null && scope.users?.includes(named) === true ? named : null
+  const request = { organization_id, integration_id, agent_id, user, connection_id }
+  const details = { ...data, connect_url: connectUrl(request) }
+  return deny('credential', 'connection_required', details, { data })
+}
 
 /** The caller's message. The cause is only shown to operators. */
 export function denyCredential(
@@ -160,8 +190,14 @@ interface SignedCall {
 }
 
 /** A token is the same for all hosts of an integration. */
-function orderOf({ integration, scope }: AdmittedCall, client: TokenClient): TokenOrder {
+function orderOf(
+  { integration, scope, credential }: AdmittedCall,
+  client: TokenClient,
+): TokenOrder {
   const owner = credentialOwner(integration, scope) ?? integration.integration
   const { organization_id, integration_id } = owner
-  return { organization_id, integration_id, revision: JSON.stringify(owner), client }
+  const { connection } = credential.credential
+  const revision = JSON.stringify(connection === null ? owner : [connection.auth, owner.base_url])
+  const connection_id = connection?.connection_id ?? null
+  return { organization_id, integration_id, connection_id, revision, client }
 }

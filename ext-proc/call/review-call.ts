@@ -5,6 +5,7 @@ import type { Admitted } from '../../core/decision/admission.ts'
 import { type DigestedCall, policyHash, recordHash } from '../../core/approval/call-digest.ts'
 import type { Caller, RequestFacts } from '../../core/decision/admission-facts.ts'
 import type { Agent, ApiKey, Scope } from '../../core/catalogue/model.ts'
+import type { ChosenCredential } from '../../core/decision/choose-credential.ts'
 import type { CompiledIntegration } from '../../core/decision/compile-integrations.ts'
 import type { AgentScopes } from '../../core/decision/compile-scopes.ts'
 import type { EffectiveSettings } from '../../core/decision/merge-settings.ts'
@@ -34,6 +35,8 @@ export interface AdmittedFacts {
     readonly not_before: string | null
     readonly expires_at: string | null
   }
+  /** Whose credential it has; null: of the integration. */
+  readonly connection_id: string | null
 }
 
 export type ReviewServices = Pick<AdmissionServices, 'policy' | 'killBoard' | 'nowMs'>
@@ -125,11 +128,13 @@ type Reviewed = Pick<Admitted, 'scope' | 'agent' | 'integration' | 'approval'> &
 /** @param socket by which the messages of a WebSocket are scanned; null for any other call */
 async function reviewCall(
   services: ReviewServices,
-  { request, caller: { key, place }, said, unlisted, now_ms, scope }: AdmittedFacts,
+  admitted: AdmittedFacts,
   inBody: Overrides | null,
   socket: EffectiveSettings | null,
   is_reading: boolean,
 ): Promise<Deny | Reviewed> {
+  const { request, caller: by, said, unlisted, now_ms, scope } = admitted
+  const { key, place } = by
   const { policy, nowMs } = services
   const caller = await callerOfHash(policy, key.hash, place)
   const { table, unlisted_hosts } = await policy.organization(key.organization_id)
@@ -157,12 +162,26 @@ async function reviewCall(
       : admission
   if (refused !== null) return deny(refused.step, refused.reason, refused.details)
   if (admission.kind !== 'admitted') throw new Error('a call is neither refused nor admitted')
+  const disconnected = checkConnection(admission.credential, admitted.connection_id)
+  if (disconnected !== null) return disconnected
   const { reading_lock: lock } = admission
   if (lock !== null && !is_reading)
     return { kind: 'deny', step: 'scope', denial: deniedByLock(lock, nowMs()) }
   return socket !== null && !scanAlike(admission.settings, socket)
     ? SCANNED_OTHERWISE
     : { ...admission, kind: 'stands' }
+}
+
+/** A running call ends with its connection: that cannot be used any more, or the call would get another credential now. */
+function checkConnection(
+  { kind, credential: { connection }, ...choice }: ChosenCredential,
+  connection_id: string | null,
+): Deny | null {
+  if (kind === 'refused' && 'status' in choice)
+    return deny('credential', 'connection_required', { connection_id, status: choice.status })
+  return connection_id === null || connection?.connection_id === connection_id
+    ? null
+    : deny('credential', 'connection_required', { connection_id, status: 'changed' })
 }
 
 /** Whether the scope that a call was admitted by is in force as it was, and lets running calls outlive its end. */

@@ -7,6 +7,8 @@ import { type TokenFailure, tokenFailure } from '../../core/token/credential-cau
 export interface TokenOrder {
   readonly organization_id: string
   readonly integration_id: string
+  /** Null: with the credential of the integration itself. */
+  readonly connection_id: string | null
   /** The complete stored text of the integration: a token is valid for exactly these settings. */
   readonly revision: string
   readonly client: TokenClient
@@ -192,5 +194,5 @@ export class TokenCache {
   }
 }
 
-const ownerOf = ({ organization_id, integration_id, client }: TokenOrder): string =>
-  `${organization_id} ${integration_id} ${client.variant}`
+const ownerOf = ({ organization_id, integration_id, connection_id, client }: TokenOrder): string =>
+  `${organization_id} ${connection_id ?? integration_id} ${client.variant}`

@@ -3,6 +3,7 @@ import type { OpenedAuth } from '../../core/credential/catalogue.ts'
 import {
   type Agent,
   type ApiKey,
+  type Connection,
   EVERYWHERE,
   type Integration,
   type Organization,
@@ -29,7 +30,8 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import { upstreamCluster } from '../../core/store/upstream-cluster.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
+import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
+import { readConnection } from '../../core/store/read-connection.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
@@ -67,6 +69,8 @@ export interface OrganizationPolicy {
   readonly table: IntegrationTable
   /** By integration_id; null if the stored credential cannot be decrypted. */
   readonly auth: ReadonlyMap<string, OpenedAuth | null>
+  /** Of a connection; null if it cannot be decrypted. Decrypted when it is first used. */
+  readonly authOfConnection: (connection: Connection) => OpenedAuth | null
   /** By the name of the Envoy cluster: the integrations with connection settings of their own. */
   readonly upstreams: ReadonlyMap<string, OwnUpstream>
   /** Their clusters by integration_id. */
@@ -267,8 +271,9 @@ export class PolicyStore {
   /** In steps, so that an organization with many large integrations does not hold up the calls of others. */
   async #readOrganization(organization_id: string): Promise<OrganizationPolicy> {
     const { redis, killBoard } = this.#parts
-    const [texts, record] = await Promise.all([
+    const [texts, connectionTexts, record] = await Promise.all([
       redis.hvals(REDIS_KEYS.integrations(organization_id)),
+      redis.hvals(REDIS_KEYS.connections(organization_id)),
       redis.hget(REDIS_KEYS.organizations, organization_id),
       readLocks(redis, killBoard, organization_id),
       readLocks(redis, killBoard, EVERYWHERE),
@@ -300,11 +305,21 @@ export class PolicyStore {
       if (own === null) auth.set(integration_id, null)
       else upstreams.set(cluster, own)
     }
-    const table = await compileIntegrationsInSteps(integrations, () => turn())
-    const bytes = lengthOf(texts) * MEMORY_PER_INTEGRATION_BYTE
+    const connections: Connection[] = []
+    for (const text of connectionTexts) {
+      characters += text.length
+      if (characters > CHARACTERS_PER_STEP) {
+        characters = 0
+        await turn()
+      }
+      connections.push(readConnection(text))
+    }
+    const table = await compileIntegrationsInSteps(integrations, connections, () => turn())
+    const bytes = (lengthOf(texts) + lengthOf(connectionTexts)) * MEMORY_PER_INTEGRATION_BYTE
     const unlisted_hosts =
       (record === null ? null : parseRecord<Organization>(record).unlisted_hosts) ?? 'refuse'
-    return { table, auth, upstreams, clusters, unlisted_hosts, bytes }
+    const authOfConnection = openerOf(this.#parts.keyRing, integrations)
+    return { table, auth, authOfConnection, upstreams, clusters, unlisted_hosts, bytes }
   }
 
   /** Null if the private key cannot be decrypted; calls are then refused as they are without a credential. */
@@ -400,3 +415,20 @@ const withinLimit = (texts: readonly string[]): readonly string[] =>
 
 const lengthOf = (texts: readonly string[]): number =>
   texts.reduce((sum, { length }) => sum + length, 0)
+
+/** Decrypts each connection once. */
+function openerOf(
+  ring: KeyRing,
+  integrations: readonly Integration[],
+): OrganizationPolicy['authOfConnection'] {
+  const opened = new Map<string, OpenedAuth | null>()
+  return (connection) => {
+    const { connection_id, integration_id } = connection
+    const known = opened.get(connection_id)
+    if (known !== undefined) return known
+    const owner = integrations.find((one) => one.integration_id === integration_id)
+    const auth = owner === undefined ? null : openAuth(ring, ownerOfConnection(owner, connection))
+    opened.set(connection_id, auth)
+    return auth
+  }
+}

@@ -5,15 +5,19 @@ import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 const FLUSH_INTERVAL_MS = 2000
 /** Agents whose uses are noted between two writes; others are noted the next time. */
 const AGENTS_MAX = 50_000
-/** Keys that are noted for one agent between two writes. */
+/** Keys and connections that are noted for one agent between two writes. */
 const KEYS_MAX = 100
 /** A longer path is cut in what a kill tells of the last call. */
 const PATH_LENGTH_MAX = 2048
 
+/** Of a key of the agent, of a key of the organization, of a connection. */
+type UseKind = 0 | 1 | 2
+
 interface Uses {
   readonly organization_id: string
   readonly agent_id: string
-  readonly keys: Map<string, { readonly is_organization: boolean; at_ms: number }>
+  /** By key_id and connection_id. */
+  readonly keys: Map<string, { readonly kind: UseKind; at_ms: number }>
   last_ms: number
   last_path: string | null
   calls: number
@@ -44,6 +48,7 @@ export class AgentUses {
       agent_id: owner,
     }: Pick<ApiKey, 'organization_id' | 'key_id' | 'agent_id'>,
     path: string | null,
+    connection_id: string | null = null,
   ): void {
     const name = `${organization_id} ${agent_id}`
     const at_ms = this.#nowMs()
@@ -63,10 +68,8 @@ export class AgentUses {
     uses.last_ms = at_ms
     uses.last_path = path
     uses.calls++
-    const key = uses.keys.get(key_id)
-    if (key !== undefined) key.at_ms = at_ms
-    else if (uses.keys.size < KEYS_MAX)
-      uses.keys.set(key_id, { is_organization: owner === null, at_ms })
+    noteUse(uses, key_id, owner === null ? 1 : 0, at_ms)
+    if (connection_id !== null) noteUse(uses, connection_id, 2, at_ms)
   }
 
   /** Writes what is noted of one agent now: what follows on the same connection comes after it. */
@@ -110,6 +113,8 @@ export class AgentUses {
         REDIS_KEYS.apiKeyLastUsed(org),
         REDIS_KEYS.agentOrganizationKeys(org, agent_id),
         REDIS_KEYS.agentCalls(org, agent_id),
+        REDIS_KEYS.connections(org),
+        REDIS_KEYS.connectionLastUsed(org),
       ],
       [
         agent_id,
@@ -117,12 +122,14 @@ export class AgentUses {
         path,
         minute,
         calls,
-        ...[...keys].flatMap(([id, { is_organization, at_ms }]) => [
-          id,
-          at_ms,
-          is_organization ? 1 : 0,
-        ]),
+        ...[...keys].flatMap(([id, { kind, at_ms }]) => [id, at_ms, kind]),
       ],
     ).catch(() => undefined)
   }
+}
+
+function noteUse({ keys }: Uses, id: string, kind: UseKind, at_ms: number): void {
+  const known = keys.get(id)
+  if (known !== undefined) known.at_ms = at_ms
+  else if (keys.size < KEYS_MAX) keys.set(id, { kind, at_ms })
 }

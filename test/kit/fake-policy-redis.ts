@@ -60,6 +60,7 @@ export class FakePolicyRedis {
   /** Of the organization's integrations, or of its scopes that select agents. */
   async hvals(key: string): Promise<string[]> {
     if (key.includes(':locks:')) return this.#locksIn(key).map(([, lock]) => JSON.stringify(lock))
+    if (key.includes(':connections:')) return []
     const selecting = this.scopes.get(SELECTED) ?? []
     if (key.includes('agent-scopes'))
       return selecting.length === 0

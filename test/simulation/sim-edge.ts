@@ -118,6 +118,7 @@ export class SimEdge {
       mayServe: () => lease.isHeld,
       whyUnavailable: () => null,
       caughtUp: () => stall.caughtUp(),
+      connectUrl: () => 'http://admin/#/connect/token',
       mayAttach: () => true,
       egress: { wayTo: () => ({ kind: 'direct' }) },
       pool: {} as DecisionServices['pool'],

@@ -53,6 +53,7 @@ const FACTS = {
     headers: HEADERS,
     upgrade: null,
     named_agents: [],
+    named_users: [],
     is_proxied: false,
     installation: 'here',
   },

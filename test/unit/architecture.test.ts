@@ -254,6 +254,8 @@ const REVEALERS = [
   'core/certificate/stored-authority.ts',
   // What verifies an archive, which is no credential.
   'core/store/stored-keys.ts',
+  // What a link asks for, which is no credential.
+  'core/store/connect-token.ts',
   // The private key of a client certificate, which is sealed again when other settings change.
   'admin/integrations/set-upstream.ts',
   // The same key, for Envoy.

@@ -95,6 +95,7 @@ test('whatever an endpoint answers, a token is visible ASCII and lives between n
 const order = (id: string, revision = '1', more: Partial<TokenOrder> = {}): TokenOrder => ({
   organization_id: 'org',
   integration_id: id,
+  connection_id: null,
   revision,
   client: {
     token_url: `https://login.example.com/${id}/${revision}`,

@@ -250,6 +250,7 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
     mayServe: () => (lease.length > 1 ? lease.shift() : lease[0]) === true,
     whyUnavailable: (error) => (error === null ? null : 'the store is full'),
     egress: { wayTo: () => ({ kind: 'direct' }) },
+    connectUrl: () => 'http://admin/#/connect/token',
     mayAttach: () => change.is_held !== true,
     caughtUp: () =>
       change.has_stalled === true ? Promise.resolve().then(() => note('caught up')) : null,

@@ -37,6 +37,7 @@ const POLICY = {
   agent: anAgent({ agent_id: 'agt_a' }),
   killed_at: null,
   locks: [],
+  connections: [],
   unlisted_hosts: 'refuse' as const,
   scopes: [SCOPE],
   integrations: [INTEGRATION],

@@ -130,7 +130,7 @@ test('every header that holds a key is removed, and no other', () => {
       { name: 'x-twice', value },
       { name: 'accept', value: '*/*' },
     ]
-    const { headers: kept, remove } = outgoingRequest(headers, null, AUTHORIZATION)
+    const { headers: kept, remove } = outgoingRequest(headers, null, [AUTHORIZATION])
     assert.deepEqual(remove, ['x-api-key', 'referer', 'content-type', 'x-twice'], name)
     assert.deepEqual(
       kept.map((header) => header.name),
@@ -145,12 +145,12 @@ test('of cookies those that hold a key are removed', () => {
     if (spell(KEY).includes(';')) continue
     const value = `a=1; key=${spell(KEY)}; b="2"; agw_session=s; m=${MISTYPED}`
     const sent = `a=1; b="2"; m=${MISTYPED}`
-    const outgoing = outgoingRequest([{ name: 'cookie', value }], null, AUTHORIZATION)
+    const outgoing = outgoingRequest([{ name: 'cookie', value }], null, [AUTHORIZATION])
     assert.deepEqual(outgoing.headers, [{ name: 'cookie', value: sent }], name)
     assert.equal(outgoing.cookie, sent, name)
     assert.deepEqual(outgoing.remove, [], name)
     const alone = [{ name: 'cookie', value: `key=${spell(KEY)}` }]
-    const without = outgoingRequest(alone, null, AUTHORIZATION)
+    const without = outgoingRequest(alone, null, [AUTHORIZATION])
     assert.deepEqual([without.headers, without.remove, without.cookie], [[], ['cookie'], null])
   }
 })
@@ -168,7 +168,7 @@ test('of a query the parameters that hold a key are removed, and every other byt
       [`a;k=${value};b&c`, 'c'],
     ]
     for (const [query, sent] of rows)
-      assert.equal(outgoingRequest([], query, AUTHORIZATION).raw_query, sent, `${name}: ${query}`)
+      assert.equal(outgoingRequest([], query, [AUTHORIZATION]).raw_query, sent, `${name}: ${query}`)
   }
 })
 
@@ -189,6 +189,7 @@ test('a key as the method is refused, since none can be taken out of it', () => 
     headers: [],
     upgrade: null,
     named_agents: [],
+    named_users: [],
     is_proxied: false,
     installation: '',
   }
@@ -240,13 +241,13 @@ test('what the credential fills is not among what goes out', () => {
       { name: 'x-a', value: '1' },
     ],
     'key=1&a=2&%6bey=3',
-    { kind: 'query', name: 'key' },
+    [{ kind: 'query', name: 'key' }],
   )
   assert.equal(raw_query, 'a=2')
   assert.equal(headers.length, 2)
   assert.deepEqual(remove, [])
   const owned: OwnedName = { kind: 'header', name: 'cookie' }
-  const cookie = outgoingRequest([{ name: 'cookie', value: `k=${KEY}; a=1` }], null, owned)
+  const cookie = outgoingRequest([{ name: 'cookie', value: `k=${KEY}; a=1` }], null, [owned])
   assert.deepEqual([cookie.headers, cookie.remove, cookie.cookie], [[], ['cookie'], null])
 })
 
@@ -263,7 +264,7 @@ test('whatever the request, no key goes out, and what holds none stays', () => {
       fc.array(fc.record({ name, value: text }), { maxLength: 6 }),
       fc.array(text, { maxLength: 6 }),
       (headers, parameters) => {
-        const outgoing = outgoingRequest(headers, parameters.join('&'), AUTHORIZATION)
+        const outgoing = outgoingRequest(headers, parameters.join('&'), [AUTHORIZATION])
         for (const { value } of outgoing.headers) assert.equal(holdsGatewayKey(value), false)
         assert.equal(holdsGatewayKey(outgoing.raw_query ?? ''), false)
         const removed = headers.filter((header) => outgoing.remove.includes(header.name))

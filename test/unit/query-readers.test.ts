@@ -64,5 +64,5 @@ test('the parameters of a signature that the caller made are removed in every sp
   } as const
   const query =
     'a=1&X-Amz-Signature=x&x-amz-date=1&X%2DAmz%2DDate=2&b=2;X-AMZ-DATE=3;c&X-Amz-Meta=1'
-  assert.equal(outgoingRequest([], query, owned).raw_query, 'a=1&b=2;c&X-Amz-Meta=1')
+  assert.equal(outgoingRequest([], query, [owned]).raw_query, 'a=1&b=2;c&X-Amz-Meta=1')
 })

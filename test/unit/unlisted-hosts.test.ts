@@ -63,6 +63,7 @@ function answer(url: string, asked: Asked = {}): string {
       headers: [],
       upgrade: null,
       named_agents: [],
+      named_users: [],
       is_proxied: false,
       installation: '',
     },
