@@ -288,8 +288,8 @@ export const EDITS: readonly Edit[] = [
     area: 'credential',
     name: "the caller's value of the credential's query parameter goes upstream",
     file: 'core/decision/outgoing-request.ts',
-    find: "kind === 'query' ? removeQueryParameter(raw_query, name) : raw_query",
-    replace: 'raw_query',
+    find: "if (kind === 'query') kept = removeQueryParameter(kept, name)",
+    replace: '',
   },
   {
     area: 'decision',

@@ -94,7 +94,7 @@ test('the name that a credential fills is known, headers in their plain form', (
     matchIntegration(
       compileIntegrations([anIntegration('https://x', auth)]),
       targetOf('https://x/'),
-    ).integration?.owned
+    ).integration?.owned[0]
   assert.deepEqual(owned({ auth: { type: 'header', name: 'X_Api-Key', value: '' } }), {
     kind: 'header',
     name: 'x-api-key',
