@@ -161,7 +161,7 @@ const digestedCall = (call: AdmittedCall, needed: NeededApproval, body: Buffer):
   policy_sha256: policyHash(call.scope, needed.by),
   integration_id: call.integration.integration.integration_id,
   integration_sha256: recordHash(call.integration.integration),
-  connection_id: null,
+  connection_id: call.credential.credential.connection?.connection_id ?? null,
   method: call.method,
   url: urlOf(call),
   headers: call.outgoing.headers,
