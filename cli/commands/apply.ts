@@ -73,7 +73,7 @@ export async function runApply(
       for (const warning of warnings)
         stderr.write(terminalLines(`Warning: ${change.title}: ${warning}\n`))
       const isNewApi = change.action === 'create' && change.entry.kind === 'integrations'
-      const hint = isNewApi ? formatHint(change.entry.wanted) : null
+      const hint = isNewApi ? formatHint(change.entry.given) : null
       if (hint !== null) stderr.write(terminalLines(`Hint: ${change.title}: ${hint}\n`))
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import { DECISIONS } from '../../core/activity/activity-entry.ts'
 import { ECHO_BASE_URL } from '../launcher/echo-base-url.ts'
 import { VIAS } from '../../core/activity/vias.ts'
 import { EVENT_NAMES } from '../../core/catalogue/events.ts'
+import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
 import { REASONS } from '../../core/catalogue/reasons.ts'
 import { survivesItsReader } from '../../core/system/line-output.ts'
 import { version } from '../../core/system/version.ts'
@@ -12,7 +13,7 @@ import { asksAdmin, asksAdminAs, callsAdmin, webAddress } from '../deployment/ad
 import { SHELLS, type Shell } from '../completion/completion-script.ts'
 import { counted } from '../terminal/counted.ts'
 import { LOG_FORMATS, type LogFormat } from '../launcher/process-log.ts'
-import { addCreateCommands, CREATE_OPTIONS } from '../create/create-commands.ts'
+import { addCreateCommands, CREATE_OPTIONS, namedValue } from '../create/create-commands.ts'
 import { addResourceCommands } from '../resources/resource-commands.ts'
 import { readDuration } from '../terminal/read-duration.ts'
 import { terminalLines } from '../terminal/terminal-text.ts'
@@ -50,6 +51,7 @@ export function makeProgram(): Command {
   addExplain(program)
   addAllow(program)
   addQuickstart(program)
+  addTemplate(program)
   addResourceCommands(program)
   addRequests(program)
   addCreateCommands(program)
@@ -481,6 +483,22 @@ function addQuickstart(program: Command): void {
     .action(async (base_url: string, options: import('./quickstart.ts').QuickstartOptions) => {
       const { runQuickstart } = await import('./quickstart.ts')
       process.exitCode = await runQuickstart(base_url, options, process.env, process)
+    })
+}
+
+function addTemplate(program: Command): void {
+  asksAdmin(program.command('add'))
+    .description('add a well-known API from its template, and let an agent use it')
+    .addArgument(
+      new Argument('<template>', 'name of the API').choices(TEMPLATES.map(({ name }) => name)),
+    )
+    .option('--agent <name>', 'agent that may use it; created if there is none')
+    .option('--actions <names>', 'what the agent may do: read, write, admin', commaList)
+    .addOption(namedValue('--parameter <name=value>', 'a parameter of the template, repeatable'))
+    .addOption(CREATE_OPTIONS.errorFormat())
+    .action(async (template: string, options: import('./add.ts').AddOptions) => {
+      const { runAdd } = await import('./add.ts')
+      process.exitCode = await runAdd(template, options, process.env, process)
     })
 }
 

@@ -4,11 +4,12 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Environment } from '../../core/settings/settings.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
 import { callAdmin, messageOf } from '../deployment/call-admin.ts'
+import { findBy, makeResource } from '../create/make-resource.ts'
 import { proxyAddress } from '../deployment/proxy-address.ts'
 import { quoted } from '../create/creations.ts'
 import { type AuthOptions, givenAuth } from '../create/given-auth.ts'
-import { readPages, type ShownResource } from '../resources/read-pages.ts'
-import { RESOURCE_KINDS, type ResourceName } from '../resources/resource-kinds.ts'
+import { readPages } from '../resources/read-pages.ts'
+import { RESOURCE_KINDS } from '../resources/resource-kinds.ts'
 import type { Terminal } from '../terminal/ask.ts'
 import { ownName } from '../terminal/own-name.ts'
 import { terminalJson, terminalLines } from '../terminal/terminal-text.ts'
@@ -55,12 +56,12 @@ export async function runQuickstart(
   const { base_url } = read.base
   const integration_id =
     (await findBy(options, 'integrations', 'base_url', base_url))?.['integration_id'] ??
-    (await make(options, 'integrations', apiOf(base_url, auth)))['integration_id']
+    (await makeResource(options, 'integrations', apiOf(base_url, auth)))['integration_id']
   const agent_name = await freeName(options, wanted_name)
-  const created = await make(options, 'agents', { agent_name })
+  const created = await makeResource(options, 'agents', { agent_name })
   const { agent_id } = created
   const rules = [{ methods: ['GET', 'HEAD'], paths: ['/**'] }]
-  await make(options, 'scopes', { name: 'read', agent_id, integration_id, rules })
+  await makeResource(options, 'scopes', { name: 'read', agent_id, integration_id, rules })
   const made = { agent_id, agent_name, api_key: created['api_key'], base_url, proxy_url } as Made
   stdout.write(
     output === 'json'
@@ -79,27 +80,6 @@ function apiOf(base_url: string, auth: object | undefined): object {
   return { name: 'echo', base_url, auth: ECHO_AUTH }
 }
 
-async function make(
-  options: AdminOptions,
-  resource: ResourceName,
-  body: object,
-): Promise<Readonly<Record<string, string>>> {
-  const answer = await callAdmin(options, 'POST', RESOURCE_KINDS[resource].path, body)
-  if (answer.status !== 201) throw new Error(messageOf(answer))
-  return answer.body as Readonly<Record<string, string>>
-}
-
-async function findBy(
-  options: AdminOptions,
-  resource: ResourceName,
-  member: string,
-  value: string,
-): Promise<ShownResource | null> {
-  for await (const one of readPages(options, RESOURCE_KINDS[resource]))
-    if (one[member] === value) return one
-  return null
-}
-
 /** Later commands use the name, so no other agent may have it. */
 async function freeName(options: AdminOptions, wanted: string): Promise<string> {
   const taken = new Set<unknown>()
@@ -114,15 +94,17 @@ async function freeName(options: AdminOptions, wanted: string): Promise<string> 
 function describe({ agent_name, api_key, base_url, proxy_url }: Made, agw: string): string {
   const name = quoted(agent_name)
   const insecure = proxy_url.startsWith('https:') ? ' -k' : ''
-  const call = `${proxy_url}/${base_url}/hello -H "Authorization: Bearer $AGW_KEY"`
+  // What is pasted into a shell comes from the gateway.
+  const target = quoted(`${base_url}/hello`)
+  const call = `${quoted(`${proxy_url}/${base_url}/hello`)} -H "Authorization: Bearer $AGW_KEY"`
   return `The agent ${agent_name} may read from ${base_url}. Its key is shown only once.
 
-  export AGW_KEY=${api_key}
+  export AGW_KEY=${quoted(api_key)}
   # Allowed: the API gets the stored credential instead of the agent's key.
   curl${insecure} -i ${call}
   # Refused, until you allow it:
   curl${insecure} -i -X DELETE ${call}
-  ${agw} allow ${name} DELETE ${base_url}/hello --yes
+  ${agw} allow ${name} DELETE ${target} --yes
   curl${insecure} -i -X DELETE ${call}
   # Stopped: from now on every call of this agent is refused, everywhere.
   ${agw} kill ${name} --reason 'trying it'

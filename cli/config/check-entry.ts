@@ -24,6 +24,7 @@ import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 import { NewWebhook } from '../../admin/webhooks/webhook-schemas.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Environment } from '../../core/settings/settings.ts'
+import { expandTemplate } from './expand-template.ts'
 import { fillReferences } from './fill-references.ts'
 import { memberHint } from './member-hint.ts'
 import {
@@ -46,6 +47,8 @@ export interface EntryIssue {
 interface Checked {
   /** Null when there is an issue. */
   readonly wanted: Json | null
+  /** The entry as it is in the file, with its template expanded. */
+  readonly given: Json
   readonly issues: readonly EntryIssue[]
 }
 
@@ -67,8 +70,12 @@ const SCHEMAS: Readonly<Record<Section, TSchema>> = {
 
 /** Checks one entry by the schemas and rules of the admin API, and completes it. */
 export function checkEntry(kind: Section, item: unknown, env: Environment): Checked {
-  if (!isObject(item)) return { wanted: null, issues: [{ path: '', message: 'must be an object' }] }
-  const filled = fillSecrets(kind, item, env)
+  if (!isObject(item))
+    return { wanted: null, given: {}, issues: [{ path: '', message: 'must be an object' }] }
+  const expanded = expandTemplate(kind, item)
+  if (expanded.issues.length > 0)
+    return { wanted: null, given: expanded.item, issues: expanded.issues }
+  const filled = fillSecrets(kind, expanded.item, env)
   const checked = checkInput(SCHEMAS[kind], filled.item)
   const schemaIssues = checked.ok
     ? []
@@ -87,7 +94,7 @@ export function checkEntry(kind: Section, item: unknown, env: Environment): Chec
   // A member with an error of its own counts as missing there.
   const isNew = ({ path }: EntryIssue): boolean => !issues.some((issue) => issue.path === path)
   issues.push(...completed.issues.filter((issue) => isKnown(issue) && isNew(issue)))
-  return { wanted: issues.length === 0 ? completed.wanted : null, issues }
+  return { wanted: issues.length === 0 ? completed.wanted : null, given: expanded.item, issues }
 }
 
 const valueAt = (item: Json, path: string): unknown =>

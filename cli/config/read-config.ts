@@ -18,6 +18,8 @@ export interface ConfigEntry {
   /** Position in the file, as a JSON pointer. */
   readonly at: string
   readonly wanted: Json
+  /** What the file itself says, without defaults. */
+  readonly given: Json
 }
 
 export interface OwnerReference {
@@ -60,7 +62,8 @@ export function readConfig(source: string, env: Environment): Config {
           const at = `/${kind}/${i}`
           const checked = checkEntry(kind, item, env)
           for (const { path, message } of checked.issues) issues.push({ path: at + path, message })
-          if (checked.wanted !== null) entries.push({ kind, at, wanted: checked.wanted })
+          if (checked.wanted !== null)
+            entries.push({ kind, at, wanted: checked.wanted, given: checked.given })
           if (kind === 'scopes') references.push(...referencesOf(item, at))
         }
       }

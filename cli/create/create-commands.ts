@@ -47,10 +47,10 @@ export const CREATE_OPTIONS: Readonly<Record<CreationRecipe['options'][number], 
   label: () => new Option('--label <labels>', 'labels: team=billing,env=prod'),
   auth: () => new Option('--auth <type>', 'type of the credential').choices(AUTH_TYPES),
   authMember: () =>
-    new Option(
+    namedValue(
       '--auth-member <name=value>',
       "a member of the credential, repeatable; a secret is '${NAME}' of the environment, or asked for",
-    ).argParser(authMember),
+    ),
   errorFormat: () =>
     new Option('--error-format <format>', 'shape of refusals').choices(ERROR_FORMAT_NAMES),
   agent: () => new Option('--agent <agent>', 'its agent (id or name)'),
@@ -78,15 +78,16 @@ function rule(text: string, before: readonly ScopeRule[] = []): readonly ScopeRu
   return [...before, read]
 }
 
-function authMember(
-  text: string,
-  before: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('must be like name=x-api-key')
-  return { ...before, [name]: value }
-}
+/** An option that is given once for each name. */
+export const namedValue = (flags: string, description: string): Option =>
+  new Option(flags, description).argParser(
+    (text: string, before: Readonly<Record<string, string>> | undefined) => {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+      if (name === undefined || value === undefined)
+        throw new InvalidArgumentError('must be like name=value')
+      return { ...before, [name]: value }
+    },
+  )
 
 function calls(text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new InvalidArgumentError('must be a number of calls')

@@ -8,6 +8,7 @@ import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { headersPage } from './headers-page.ts'
 import { metricsPage } from './metrics-page.ts'
+import { templatesPage } from './templates-page.ts'
 import { settingsPage } from '../terminal/settings-page.ts'
 
 /** The pages of docs/reference, all made from catalogues. */
@@ -18,6 +19,7 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   'headers.md': headersPage(),
   'events.md': eventsPage(),
   'metrics.md': metricsPage(),
+  'templates.md': templatesPage(),
   'cli.md': cliPage(makeProgram()),
   'api.md': apiPage([...ROUTES, ...webhookRoutes]),
 })

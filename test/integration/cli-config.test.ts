@@ -196,6 +196,28 @@ test('a second apply has nothing to do; a changed file changes what it names and
   assert.equal(keys().length, 2)
 })
 
+test('a template is expanded when it is applied, proposes the format of refusals, and is not in a dump', async () => {
+  const { apply, diff, dump } = await emptyOrganization()
+  const file = `
+integrations:
+  - template: openai
+agents:
+  - agent_name: bot
+scopes:
+  - {template: openai, actions: [read, write], agent: bot, integration: openai}
+`
+  const env = { ...SECRETS, OPENAI_API_KEY: 'sk-example-13579' }
+  const first = await apply(file, {}, env)
+  assert.equal(first.code, 0, first.err)
+  assert.match(first.err, /Hint: openai: with "error_format": "openai" the SDKs/)
+  assert.match((await apply(file, {}, env)).err, /Nothing to do; 3 unchanged/)
+  assert.match((await diff(file.replace(', write', ''), {}, SECRETS)).out, /~ scope|\+ scope/)
+  const text = await dump()
+  assert.doesNotMatch(text, /template|sk-example/)
+  assert.match(text, /name: openai read, write/)
+  assert.match(text, /- \/chat\/completions/)
+})
+
 test('a killed agent stays killed, whatever a file says of it', async () => {
   const { apply, operator, keys } = await emptyOrganization()
   await apply(config())
@@ -266,7 +288,7 @@ test('errors that only the gateway can detect are reported with their position i
   const { code, out, err } = await apply(config({ scopes }))
   assert.equal(code, 1)
   assert.equal(out, '+ integration openai\n+ agent bot\n+ agent other\n')
-  assert.match(err, /^3 of 5 changes were made\. Not made:\n\+ scope chat \(bot → openai\)\n/)
+  assert.match(err, /^Hint: .*\n3 of 5 changes were made\. Not made:\n\+ scope chat \(bot → openai\)\n/)
   assert.match(err, /:1: scopes\[0\]\.max_body_bytes must be at most 8388608/)
 })
 

@@ -32,6 +32,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   login: ['--url', url],
   backup: ['none'],
   restore: ['none'],
+  add: ['github'],
   allow: ['bot', 'GET', 'https://api.example.com/'],
   'agents show': ['bot'],
   'integrations show': ['none'],

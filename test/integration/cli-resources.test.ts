@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { PassThrough, Readable } from 'node:stream'
 import { loginFile } from '../../cli/deployment/login-file.ts'
 import { adminAccess } from '../../cli/deployment/admin-access.ts'
+import { type AddOptions, runAdd } from '../../cli/commands/add.ts'
 import { type AllowOptions, runAllow } from '../../cli/commands/allow.ts'
 import { runActivity } from '../../cli/commands/activity.ts'
 import { readCurrentConfig } from '../../cli/config/read-current-config.ts'
@@ -495,6 +496,51 @@ describe('create', () => {
     }
   })
 
+  const add = async (name: string, more: Partial<AddOptions> = {}, typed = '') => {
+    const io = terminal(typed)
+    const code = await runAdd(name, { ...access, ...more }, env, io)
+    return { code, out: String(io.stdout.read() ?? ''), err: String(io.stderr.read() ?? '') }
+  }
+
+  test('agw add makes a well-known API, an agent and a scope for the actions, and uses what exists', async () => {
+    const github = await add('github', { agent: 'git bot' }, 'typed-token-2468\n')
+    assert.match(
+      github.out,
+      /^Integration github created: int_\w+\nAgent git bot created: agt_\w+\nKey .* agw_live_\w+\nScope github read created: scp_\w+\nBase URL for the agent: http.*\/https:\/\/api\.github\.com\n$/,
+    )
+    assert.doesNotMatch(github.out + github.err, /typed-token/)
+    const again = await add('github', { agent: 'git bot', actions: ['write'] }, 'not used\n')
+    assert.match(again.out, /^Integration github exists: int_\w+\nScope github write created/)
+    const repo = 'https://api.github.com/repos/acme/app'
+    assert.match(await answer(`${repo}/contents/a/b.txt`, 'GET', 'git bot'), /^allowed/)
+    assert.match(await answer(`${repo}/issues`, 'POST', 'git bot'), /^allowed/)
+    assert.match(await answer(repo, 'DELETE', 'git bot'), /^refused/)
+    const { auth, error_format } = JSON.parse((await show('integrations', 'github', 'json')).out)
+    assert.deepEqual([auth.token_last4, error_format], ['2468', 'gateway'])
+  })
+
+  test('agw add asks for what a template leaves open, and sets no format of refusals silently', async () => {
+    await assert.rejects(add('mcp', { agent: 'tool bot', actions: ['write'] }), /must have url: /)
+    await assert.rejects(add('linear', { agent: 'x' }), /is no action of linear; it has write/)
+    const parameter = { url: 'https://mcp.example.com/mcp' }
+    const mcp = await add(
+      'mcp',
+      { agent: 'tool bot', actions: ['write'], parameter },
+      'tok-13579\n',
+    )
+    assert.equal(mcp.code, 0, mcp.err)
+    assert.match(await answer(parameter.url, 'POST', 'tool bot'), /^allowed/)
+    assert.match(await answer(`${parameter.url}/x`, 'POST', 'tool bot'), /^refused/)
+    const stripe = await add('stripe', { output: 'json' }, 'sk-13579\n')
+    assert.match(stripe.err, /Refusals have the gateway's format; --error-format stripe lets/)
+    const { integration_id } = JSON.parse(stripe.out)
+    const shown = JSON.parse((await show('integrations', integration_id, 'json')).out)
+    assert.deepEqual(
+      [shown.error_format, shown.also_hosts[0].host],
+      ['gateway', 'files.stripe.com'],
+    )
+  })
+
   test('agw quickstart makes an agent that may read, twice under two names, and waits for its first call', async () => {
     const quickstart = (more: Partial<QuickstartOptions> = {}) => {
       const io = terminal()
@@ -527,6 +573,12 @@ describe('create', () => {
     assert.equal(await second.ran, 0)
     assert.match(String(second.io.stderr.read()), /Refused: GET \/v1\/hello: .*permission_denied\n/)
     assert.equal(String(second.io.stdout.read()), 'Received: GET /v1/hello: 200\n')
+    const shells = terminal()
+    const hostile = 'http://127.0.0.1:8082/$(id);v1'
+    await runQuickstart(hostile, { ...access, agent: "it's" }, {}, shells)
+    const pasted = String(shells.stdout.read())
+    assert.match(pasted, /curl -i 'http:\/\/[^']*\$\(id\);v1\/hello' -H/)
+    assert.match(pasted, /agw kill 'it'\\''s' --reason/)
     const elsewhere = ['https://new.example.com', { ...access, agent: 'demo' }] as const
     await assert.rejects(runQuickstart(...elsewhere, {}, terminal()), /--auth bearer/)
   })

@@ -1,0 +1,34 @@
+import type { ApiTemplate } from './template.ts'
+
+export const slack: ApiTemplate = {
+  name: 'slack',
+  title: 'Slack',
+  base_url: 'https://slack.com/api',
+  auth: { type: 'bearer' },
+  secrets: { token: 'SLACK_BOT_TOKEN' },
+  error_format: 'slack',
+  also_hosts: [{ host: 'files.slack.com', methods: ['GET', 'POST'] }],
+  actions: {
+    // Each method of the Web API can be called with GET and with POST.
+    read: [
+      'GET,POST /auth.test /team.info /emoji.list /bookmarks.list /pins.list /reactions.get',
+      'GET,POST /conversations.list /conversations.info /conversations.history',
+      'GET,POST /conversations.members /conversations.replies',
+      'GET,POST /users.list /users.info /users.conversations /users.getPresence',
+      'GET,POST /files.list /files.info /search.messages',
+    ],
+    write: [
+      'POST /chat.postMessage /chat.postEphemeral /chat.update /chat.delete /chat.scheduleMessage',
+      'POST /reactions.add /reactions.remove /pins.add /pins.remove',
+      'POST /conversations.open /conversations.join /conversations.mark',
+      'GET,POST /files.getUploadURLExternal',
+      'POST /files.completeUploadExternal',
+    ],
+    admin: [
+      'POST /conversations.create /conversations.archive /conversations.rename',
+      'POST /conversations.invite /conversations.kick /conversations.setTopic',
+      'POST /files.delete /usergroups.create /usergroups.users.update',
+    ],
+  },
+  description: { npm: '@slack/web-api@8.2.0', files: 'dist/methods.js' },
+}
