@@ -8,8 +8,8 @@ import { startTestUpstream } from '../kit/test-upstream.ts'
 import { startParts } from '../kit/start-parts.ts'
 import { until } from '../kit/until.ts'
 
-/** Calls of one ext_proc connection; `TEST_REPETITIONS=all` makes 15,000. */
-const CALLS = repetitions(15_000)
+/** Calls of one ext_proc connection; `TEST_REPETITIONS=all` makes 22,500. */
+const CALLS = repetitions(22_500)
 const CONCURRENCY = 16
 /** The heap in use differs by some hundred kilobytes from one collection to the next; the least of several does not. */
 const SAMPLES = 3
