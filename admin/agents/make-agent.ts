@@ -42,6 +42,7 @@ export async function makeAgent(
     status: 'active',
     revision: 0,
     created_at,
+    created_by: actor.email,
     killed_at: null,
     kill_reason: null,
     ...(Object.keys(labels).length === 0 ? {} : { labels }),

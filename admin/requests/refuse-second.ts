@@ -6,9 +6,17 @@ import { approvalsOf, type KnownRequest } from './read-requests.ts'
 export function refuseSecond(
   { settings }: Pick<AdminContext, 'settings'>,
   { email }: Pick<Actor, 'email'>,
-  { fields }: KnownRequest,
+  { fields, agent }: KnownRequest,
 ): Refusal | null {
   if (Number(fields.needed) < 2) return null
+  const { created_by = '', labels = {} } = agent?.record ?? {}
+  if (isSame(email, created_by) || isOwner(labels['owner'] ?? '', email))
+    return {
+      kind: 'refusal',
+      error: 'forbidden',
+      message:
+        'This request needs two people who have not created the agent and do not own it (its label owner).',
+    }
   if (isSame(email, settings.adminEmail))
     return {
       kind: 'refusal',
@@ -22,3 +30,11 @@ export function refuseSecond(
 }
 
 const isSame = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
+
+/** A label cannot hold an `@`: it may be the address with another character, or the part before it. */
+function isOwner(label: string, email: string): boolean {
+  const [local = ''] = email.split('@', 1)
+  return label !== '' && [email, local].some((name) => plain(name) === plain(label))
+}
+
+const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '-')

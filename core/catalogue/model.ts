@@ -41,6 +41,8 @@ export interface Agent {
   /** Increases with every kill and reactivation and never decreases (invariant 4). */
   readonly revision: number
   readonly created_at: string
+  /** E-mail of the operator; absent in agents of older versions. */
+  readonly created_by?: string
   readonly killed_at: string | null
   readonly kill_reason: string | null
   /** Whether the last reactivation replaced the keys that the kill had revoked by a new one. */

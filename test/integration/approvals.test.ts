@@ -255,6 +255,10 @@ test('two people are two e-mails, neither the shared one; a viewer decides nothi
     made('viewer@example.com', 'viewer'),
   ])
   await decide(request_id, 'approve', {}, 403)
+  const owner = { labels: { owner: 'eve' } }
+  await operator.send('PATCH', `/admin/agents/${access.agent.agent_id}`, owner)
+  const eve = await made('eve@example.com', 'operator')
+  assert.equal((await decideAs(eve, request_id, 'approve'))[0], 403)
   assert.equal((await decideAs(viewer, request_id, 'approve'))[0], 403)
   assert.equal((await decideAs(viewer, request_id, 'deny'))[0], 403)
   assert.deepEqual(await decideAs(ann, request_id, 'approve'), [200, 'pending'])

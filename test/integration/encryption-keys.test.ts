@@ -14,6 +14,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { fromRoot } from '../../core/system/root.ts'
+import { sealedExcerpt } from '../../core/approval/excerpt.ts'
 import { parseKeyRing, SEALED_KINDS } from '../../core/keys/seal.ts'
 import { readArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
@@ -23,6 +24,7 @@ import { startAdmin } from '../kit/start-admin.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { startTestEdge } from '../kit/test-edge.ts'
+import { makeAccessRequest } from '../kit/make-access-request.ts'
 import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
@@ -72,7 +74,7 @@ const start = (keys: string, more: Record<string, string> = {}): Promise<AdminIn
   })
 
 /** One of everything that is encrypted. */
-async function storeEverything(admin: AdminInProcess, name: string) {
+async function storeEverything(admin: AdminInProcess, name: string, key: string) {
   const make = async (path: string, body: object, headers = {}) => {
     // On a busy machine the store may not answer in time.
     const made = await until(`POST ${path}`, async () => {
@@ -101,14 +103,21 @@ async function storeEverything(admin: AdminInProcess, name: string) {
   assert.equal((await admin.call('POST', path, { body: { secret: 'second-secret' } })).status, 200)
   const agent = { agent_name: `kept-${name}` }
   const headers = { 'idempotency-key': `kept-${name}` }
-  const { api_key } = await make('/admin/agents', agent, headers)
-  return { integrations, connections, webhook_id, agent, headers, api_key }
+  const { api_key, agent_id } = await make('/admin/agents', agent, headers)
+  const ring = parseKeyRing(key)
+  const request_id = await makeAccessRequest(redis, ORG, agent_id, 'secret-excerpt', ring)
+  return { integrations, connections, webhook_id, agent, headers, api_key, request_id }
 }
 
 /** What of it opens with a ring: the plain texts. */
 async function opened(
   key: string,
-  { integrations, connections, webhook_id }: Awaited<ReturnType<typeof storeEverything>>,
+  {
+    integrations,
+    connections,
+    webhook_id,
+    request_id,
+  }: Awaited<ReturnType<typeof storeEverything>>,
 ) {
   const ring = parseKeyRing(key)
   const texts: string[] = []
@@ -127,6 +136,9 @@ async function opened(
   ) as Webhook
   for (const secret of openSecrets(ring, webhook, new Date()) ?? []) texts.push(secret.reveal())
   texts.push(openUrl(ring, webhook) ?? '')
+  const excerpt = (await redis.hget(REDIS_KEYS.accessRequest(ORG, request_id), 'excerpt')) ?? ''
+  const owner = { organization_id: ORG, request_id }
+  texts.push(sealedExcerpt.open(ring, owner, excerpt)?.body ?? '')
   return texts.filter((text) => text.includes('secret')).sort()
 }
 const textsIn = (auth: object | null): string[] =>
@@ -144,6 +156,7 @@ const ALL = [
   'https://hooks.example.com/secret',
   'first-secret',
   'second-secret',
+  'secret-excerpt',
 ].sort()
 
 const settled = (keys: string) =>
@@ -158,7 +171,7 @@ describe('a rotation of the encryption key', () => {
 
   test('moves everything that is encrypted, and the old key can go', async () => {
     let admin = await start(first)
-    things = await storeEverything(admin, 'one')
+    things = await storeEverything(admin, 'one', first)
     assert.deepEqual(await opened(first, things), ALL)
     const before_ = await countSealed(redis, 'all')
     assert.deepEqual([...before_.keys()], [idOf(first)])
@@ -235,7 +248,7 @@ describe('a rotation of the encryption key', () => {
     assert.match(log(), /edge edge-before/)
     assert.deepEqual([...(await countSealed(redis, 'all')).keys()], [idOf(second)])
     // Values stored in the meantime can be opened everywhere.
-    const made = await storeEverything(admin, 'two')
+    const made = await storeEverything(admin, 'two', second)
     assert.deepEqual(await opened(second, made), ALL)
     clearInterval(beating)
     await old.stop()

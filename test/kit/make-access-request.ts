@@ -4,6 +4,8 @@ import {
   takeApproval,
   type WantedApproval,
 } from '../../core/approval/take-approval.ts'
+import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -73,10 +75,14 @@ export async function makeAccessRequest(
   organization_id: string,
   agent_id: string,
   mark: string,
+  ring: KeyRing | null = null,
 ): Promise<string> {
   const wanted = await wantedApproval(redis, organization_id, agent_id)
   const ask = newRequest(wanted, { mark })
-  const state = await takeApproval(redis, wanted, ask)
+  const owner = { organization_id, request_id: ask.fields.request_id }
+  const shown = { headers: [], body: mark, is_cut: false }
+  const excerpt = ring === null ? '' : sealedExcerpt.seal(ring, owner, shown)
+  const state = await takeApproval(redis, wanted, { ...ask, fields: { ...ask.fields, excerpt } })
   if (state.kind !== 'pending') throw new Error(`the request is ${state.kind}`)
   return state.request_id
 }
