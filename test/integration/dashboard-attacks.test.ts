@@ -269,12 +269,13 @@ describe('a page of an admin', () => {
     // The browser requests the icon on its own, at any time.
     const usual = ['/admin/stats', '/readyz', '/dashboard/icon.svg']
     const paths = asked.filter((path) => !usual.includes(path))
-    for (const path of paths) assert.match(path, /^\/admin\/(agents|alerts|edges)$/)
+    for (const path of paths)
+      assert.match(path, /^\/admin\/(agents|alerts|alerts\/causes|edges|locks)$/)
     assert.deepEqual(browser.complaints(), [])
   })
 
   test('an answer that a page cannot show leaves the way to the other pages', async () => {
-    await page.route('**/admin/alerts?*', (route) => route.fulfill({ json: { data: null } }))
+    await page.route('**/admin/alerts/causes?*', (route) => route.fulfill({ json: { data: null } }))
     await page.goto(`${stack.apiUrl}/#/alerts`)
     await page.getByRole('alert').filter({ hasText: 'could not be displayed' }).waitFor()
     await page.getByRole('link', { name: 'Agents', exact: true }).click()
