@@ -36,6 +36,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   allow: ['bot', 'GET', 'https://api.example.com/'],
   'agents show': ['bot'],
   'integrations show': ['none'],
+  'connections show': ['none'],
   'scopes show': ['none'],
   'keys show': ['none'],
   'webhooks show': ['none'],
