@@ -30,6 +30,7 @@ import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdges } from './status/watch-edges.ts'
 import { watchProxy } from './status/watch-proxy.ts'
+import { refreshGrants } from './oauth/refresh-grants.ts'
 import { watchScopeEnds } from './scopes/scope-ends.ts'
 import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
@@ -114,9 +115,8 @@ export async function startAdmin(
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(await keepHistory(context))
     stops.push(watchLostChanges({ ...context, lease_ms }), watchScopeEnds(context))
-    stops.push(startDeliveries(context, name), startActivity(context, name))
-    stops.push(exportLogs(context, name, installation_id))
-    stops.push(analyseTraffic(context, name))
+    stops.push(startDeliveries(context, name), exportLogs(context, name, installation_id))
+    stops.push(startActivity(context, name), analyseTraffic(context, name), startOAuth(context))
     await warmUp(context)
     const port =
       gate === null
@@ -185,6 +185,10 @@ function startDeliveries(context: AdminContext, name: string): () => Promise<voi
     mailer?.close()
   }
 }
+
+/** Renews what OAuth providers issue, and revokes it after kills. */
+const startOAuth = (context: AdminContext): (() => Promise<void>) =>
+  refreshGrants({ ...context, lease_ms: context.settings.killLease_ms })
 
 /** Digests the activity log while this process leads, and archives it where there is a folder for it. */
 function startActivity(context: AdminContext, name: string): () => Promise<void> {

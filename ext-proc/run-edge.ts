@@ -114,7 +114,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const fleet = await joinFleet({ settings, connections, uses, log })
   const { inFlight, lease } = fleet
   const metrics = new EdgeMetrics()
-  const tokens = openTokenCache(settings, log)
+  const tokens = openTokenCache(settings, { redis: connections.commands, ring: fleet.keyRing }, log)
   const edge = { settings, connections, fleet, recorder, uses, tokens, scans, log }
   const { partsOf, forward, traces } = await openCalls(edge, metrics)
   const clusters = openClusters(edge)

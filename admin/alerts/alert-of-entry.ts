@@ -176,6 +176,22 @@ interface LostChange {
   readonly target: string
 }
 
+/** A connection that the gateway itself has ended; calls that would get it are refused. */
+function ofConnection({ id, integration_id, data }: ActivityEntry): AlertCause | null {
+  const { connection_id, name, status, triggered_by } = data
+  if (triggered_by !== 'system' || (status !== 'needs_consent' && status !== 'expired')) return null
+  return {
+    about: `connection ${textOf(connection_id)}`,
+    kind: 'credential_expiring',
+    severity: 'high',
+    title:
+      status === 'expired'
+        ? `The credential of the connection ${textOf(name)} has expired.`
+        : `The connection ${textOf(name)} needs consent again: its refresh token was refused or lost.`,
+    occurrence: { activity_id: id, connection_id: textOf(connection_id), integration_id, status },
+  }
+}
+
 const whoAndWhat = (entry: ActivityEntry) => ({
   activity_id: entry.id,
   agent_id: entry.agent_id,
@@ -197,6 +213,7 @@ const ALERTS: ReadonlyMap<string, AlertMaker> = new Map(
     anomaly_detected: ofAnomaly,
     agent_killed: ofAutomaticKill,
     admin_action: ofAdminAction,
+    connection_changed: ofConnection,
     changes_lost: ofLostChanges,
     locked: ofLockOfEverything,
   } satisfies Record<AlertingEvent, AlertMaker>),

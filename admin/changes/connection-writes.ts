@@ -11,6 +11,7 @@ export const removeConnections = (
     ['HDEL', REDIS_KEYS.connections(org), connection_id],
     ['ZREM', REDIS_KEYS.connectionIndex(org), connection_id],
     ['HDEL', REDIS_KEYS.connectionLastUsed(org), connection_id],
+    ...forgetGrant(org, connection_id),
     ['HDEL', REDIS_KEYS.integrationConnections(org, integration_id), connection_id],
     ['DEL', REDIS_KEYS.connectionScopes(org, connection_id)],
   ])
@@ -24,3 +25,9 @@ export const forgetScopeConnection = ({
   connection_id === null
     ? []
     : [['HDEL', REDIS_KEYS.connectionScopes(organization_id, connection_id), scope_id]]
+
+/** The tokens of a connection. */
+export const forgetGrant = (org: string, connection_id: string): Write[] => [
+  ['HDEL', REDIS_KEYS.grants(org), connection_id],
+  ['ZREM', REDIS_KEYS.grantsDue, `${org} ${connection_id}`],
+]

@@ -1,6 +1,6 @@
 import type { Connection } from '../../core/catalogue/model.ts'
 import type { ResourceKind } from '../resources/resource.ts'
-import { connectionEvent } from './connection-event.ts'
+import { connectionEvent } from '../../core/activity/connection-event.ts'
 import { CONNECTION_RESOURCE } from './connection-schemas.ts'
 import { connectionStore } from './connection-store.ts'
 import { connectionViews } from './connection-view.ts'

@@ -65,5 +65,11 @@ export const ConnectionView = Strict({
   refreshed_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
   created_at: Timestamp,
+  authorize_url: Type.Optional(
+    Type.String({
+      description:
+        'Only in the answer of the creation of an OAuth connection: the operator opens it in a browser within ten minutes',
+    }),
+  ),
   warnings: Type.Optional(Warnings),
 })

@@ -6,6 +6,8 @@ import type { AdminCall } from '../http/define-route.ts'
 import { invalid, notFound, type Refusal } from '../http/outcome.ts'
 import { checkAuth } from '../integrations/check-auth.ts'
 import { warningsOfIntegration } from '../integrations/warnings-of-integration.ts'
+import { forgetGrant } from '../changes/connection-writes.ts'
+import { needsConsent } from '../oauth/needs-consent.ts'
 import { readRecord } from '../resources/records.ts'
 import type { Edited, View } from '../resources/resource.ts'
 import { checkConnectionsTotal } from './check-connections-total.ts'
@@ -28,15 +30,23 @@ export async function editConnection({
   const asked = patch['status'] === undefined && auth !== undefined ? 'active' : value.status
   if (asked !== current.status && asked !== 'active' && asked !== 'revoked')
     return invalid([{ path: '/status', message: 'can only be set to active and revoked' }])
-  const renamed: Connection = { ...current, name, status: asked }
-  if (auth === undefined) return { kind: 'edited', record: renamed }
+  const consents = needsConsent(auth ?? current.auth)
+  if (consents && asked === 'active' && (patch['status'] ?? current.status) !== current.status)
+    return invalid([{ path: '/status', message: 'becomes active by consent alone' }])
+  // New endpoints, or another client: what was consented to before is not theirs.
+  const status = consents && auth !== undefined ? 'needs_consent' : asked
+  const renamed: Connection = { ...current, name, status }
+  const writes =
+    status === 'active' ? [] : forgetGrant(current.organization_id, current.connection_id)
+  if (auth === undefined) return { kind: 'edited', record: renamed, writes }
   const issues = checkAuth(auth as PlainAuth)
   if (issues.length > 0) return invalid(issues)
   const { organization_id, integration_id } = current
   const integrations = REDIS_KEYS.integrations(organization_id)
   const integration = await readRecord<Integration>(redis, integrations, integration_id)
   if (integration === null) return notFound()
-  const plain = { ...renamed, auth: auth as PlainAuth, granted_by: actor.email, refreshed_at: null }
+  const granted_by = consents ? null : actor.email
+  const plain = { ...renamed, auth: auth as PlainAuth, granted_by, refreshed_at: null }
   const sealed = sealAuth(ring, ownerOfConnection(integration.record, plain))
   const updated: Connection = { ...plain, auth: sealed }
   const excess = await checkConnectionsTotal(redis, updated, current)
@@ -44,6 +54,7 @@ export async function editConnection({
   return {
     kind: 'edited',
     record: updated,
+    writes,
     guards: [['HGET', integrations, integration_id, integration.text]],
     note: { auth_replaced: true },
     warnings: await warningsOfIntegration(egress, { ...integration.record, auth: sealed }),

@@ -6,6 +6,9 @@ import type { AdminCall } from '../http/define-route.ts'
 import { conflict, invalid, notFound, type Refusal } from '../http/outcome.ts'
 import { checkAuth } from '../integrations/check-auth.ts'
 import { warningsOfIntegration } from '../integrations/warnings-of-integration.ts'
+import { needsConsent } from '../oauth/needs-consent.ts'
+import { startConsent } from '../oauth/start-consent.ts'
+import { isDryRun } from '../resources/dry-run.ts'
 import { readRecord } from '../resources/records.ts'
 import type { Made, Params } from '../resources/resource.ts'
 import { checkConnectionsTotal } from './check-connections-total.ts'
@@ -46,6 +49,7 @@ export async function makeConnection(
       'too_many_connections',
       `An organization has at most ${CONNECTIONS_LIMIT} connections.`,
     )
+  const hasConsent = needsConsent(body.auth as PlainAuth)
   const plain: Connection = {
     connection_id: mintId('con'),
     organization_id: org,
@@ -53,17 +57,19 @@ export async function makeConnection(
     name: body.name,
     subject,
     auth: body.auth as PlainAuth,
-    status: 'active',
-    granted_by: actor.email,
+    status: hasConsent ? 'needs_consent' : 'active',
+    granted_by: hasConsent ? null : actor.email,
     refreshed_at: null,
     created_at: now().toISOString(),
   }
-  const connection = {
-    ...plain,
-    auth: sealAuth(ring, ownerOfConnection(integration.record, plain)),
-  }
+  const { connection_id } = plain
+  const owner = { ...ownerOfConnection(integration.record, plain), connection_id }
+  const connection = { ...plain, auth: sealAuth(ring, owner) }
   const excess = await checkConnectionsTotal(redis, connection, null)
   if (excess !== null) return excess
+  const asked = { connection, owner: { ...owner, auth: connection.auth } }
+  const started = hasConsent && !isDryRun(call) ? await startConsent(context, actor, asked) : null
+  if (started?.kind === 'refusal') return started
   return {
     kind: 'made',
     record: connection,
@@ -74,6 +80,7 @@ export async function makeConnection(
       ...(agent_id === null ? [] : [['HGET', REDIS_KEYS.agents(org), agent_id, true] as const]),
     ],
     writes: [['HSET', ofIntegration, connection.connection_id, subject]],
+    ...(started === null ? {} : { shown_once: { authorize_url: started.authorize_url } }),
     warnings: await warningsOfIntegration(egress, { ...integration.record, auth: connection.auth }),
   }
 }

@@ -1,6 +1,7 @@
 import type { Connection } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
+import { forgetGrant } from '../changes/connection-writes.ts'
 import { conflict, type Refusal } from '../http/outcome.ts'
 import type { Removed } from '../resources/resource.ts'
 
@@ -23,6 +24,7 @@ export async function removeConnection(
     writes: [
       ['HDEL', REDIS_KEYS.integrationConnections(org, integration_id), connection_id],
       ['HDEL', REDIS_KEYS.connectionLastUsed(org), connection_id],
+      ...forgetGrant(org, connection_id),
     ],
   }
 }

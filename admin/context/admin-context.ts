@@ -6,6 +6,7 @@ import type { AdminRole } from '../../core/catalogue/model.ts'
 import type { EgressRules } from '../../core/egress/egress-warnings.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
+import type { Egress } from '../../core/token/post-form.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { ActivityFeed } from './activity-feed.ts'
@@ -47,6 +48,8 @@ export interface AdminContext {
   readonly reserve: DiskReserve | null
   /** Where calls and token requests may connect to. */
   readonly egress: EgressRules
+  /** For requests to OAuth providers. */
+  readonly tokenEgress: Egress
   readonly log: Logger
   /** Monotonic, in ms. */
   readonly nowMs: () => number

@@ -5,6 +5,7 @@ import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { RecentChanges } from './recent-changes.ts'
 import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
+import { egressOf } from '../../core/token/egress-of.ts'
 import type { AdminContext } from './admin-context.ts'
 import { ArchiveHours } from './archive-hours.ts'
 import { RequestLoad } from './request-load.ts'
@@ -90,6 +91,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
       allows_private: settings.egressAllowCidrs.length > 0,
       exempt_origin: settings.echoOrigin,
     },
+    tokenEgress: egressOf(settings),
     nowMs,
     now,
     clock,

@@ -9,6 +9,7 @@ const KINDS: Readonly<Record<SealedKind, { readonly owner: string; readonly repa
     owner: 'integration',
     repair: 'PUT the integration with auth, and with its client key if it has one',
   },
+  connection_grant: { owner: 'tokens of connection', repair: 'consent to the connection again' },
   webhook_secret: { owner: 'webhook', repair: 'PATCH the webhook with url and secret' },
   idempotent_answer: { owner: 'stored response', repair: 'wait ten minutes until it expires' },
   archive_key: { owner: 'archive key', repair: 'restore it from a backup' },

@@ -48,3 +48,14 @@ export function checkAuth(auth: PlainAuth): Issue[] {
   const { member, message } = together
   return [...issues, { path: member === undefined ? '/auth' : `/auth/${member}`, message }]
 }
+
+/** The same for the credential of an integration itself. */
+export const checkOwnAuth = (auth: PlainAuth): Issue[] =>
+  findCredentialType(auth.type)?.application.kind === 'connection'
+    ? [
+        {
+          path: '/auth/type',
+          message: 'needs consent, which a connection of the integration is given: use none here',
+        },
+      ]
+    : checkAuth(auth)

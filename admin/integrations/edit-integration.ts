@@ -14,7 +14,7 @@ import type { Edited, View } from '../resources/resource.ts'
 import { checkLabels } from '../labels/check-labels.ts'
 import { integrationSelecting, labelChange } from '../labels/selected.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
-import { checkAuth } from './check-auth.ts'
+import { checkOwnAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import { claimChanges, findTakenClaim } from './integration-claims.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
@@ -42,7 +42,7 @@ export async function editIntegration({
   if (!parsed.ok) return invalid([parsed.issue])
   const { auth, upstream, ...rest } = { ...value, also_hosts: completeAlsoHosts(value.also_hosts) }
   const issues = [
-    ...(auth === undefined ? [] : checkAuth(auth)),
+    ...(auth === undefined ? [] : checkOwnAuth(auth)),
     ...checkAlsoHosts(rest),
     ...checkLabels(rest.labels),
   ]

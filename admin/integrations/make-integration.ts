@@ -9,7 +9,7 @@ import type { Made } from '../resources/resource.ts'
 import { checkLabels } from '../labels/check-labels.ts'
 import { integrationSelecting, labelChange } from '../labels/selected.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
-import { checkAuth } from './check-auth.ts'
+import { checkOwnAuth } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import { claimChanges, findTakenClaim } from './integration-claims.ts'
 import {
@@ -30,7 +30,7 @@ export async function makeIntegration(
   const parsed = readBaseUrl(body.base_url)
   const also_hosts = completeAlsoHosts(body.also_hosts)
   const issues = [
-    ...checkAuth(body.auth),
+    ...checkOwnAuth(body.auth),
     ...checkAlsoHosts({ ...body, also_hosts }),
     ...checkLabels(body.labels ?? {}),
   ]

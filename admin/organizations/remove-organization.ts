@@ -63,6 +63,7 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.connections(org),
   REDIS_KEYS.connectionIndex(org),
   REDIS_KEYS.connectionLastUsed(org),
+  REDIS_KEYS.grants(org),
   REDIS_KEYS.scopeOwners(org),
   REDIS_KEYS.agentScopes(org, SELECTED),
   REDIS_KEYS.integrationScopes(org, SELECTED),

@@ -9,6 +9,7 @@ import type { Refusal } from '../http/outcome.ts'
 import { metricsRoutes } from '../metrics/metrics-routes.ts'
 import { docsRoutes } from '../openapi/docs-routes.ts'
 import { OPENAPI } from '../openapi/openapi-document.ts'
+import { callbackRoutes } from '../oauth/callback-routes.ts'
 import { sessionRoutes } from '../access/session-routes.ts'
 import { doorRoutes } from '../self/door-routes.ts'
 import type { ListenerKind } from '../access/source-address.ts'
@@ -44,6 +45,7 @@ export async function registerApi(
       metricsRoutes(routes, context.metrics)
       certificateRoutes(routes, context, refuse)
       docsRoutes(routes)
+      callbackRoutes(routes, context)
       sessionRoutes(routes, context, refuse)
       dashboardRoutes(routes, context.log)
     }

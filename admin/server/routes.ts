@@ -17,6 +17,7 @@ import { killRoutes } from '../kill/kill-routes.ts'
 import { killPreviewRoutes } from '../kill/preview-routes.ts'
 import { receiptRoutes } from '../kill/receipt-routes.ts'
 import { lockRoutes } from '../kill/lock-routes.ts'
+import { oauthRoutes } from '../oauth/oauth-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
 import { patternRoutes } from '../try/pattern-routes.ts'
 import { restoreGapRoutes } from '../restore/restore-gap-routes.ts'
@@ -40,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...integrationRoutes,
   ...connectionRoutes,
   ...connectRoutes,
+  ...oauthRoutes,
   ...credentialTypeRoutes,
   ...scopeRoutes,
   ...selectedRoutes,

@@ -5,7 +5,7 @@ import { checkLabels } from '../../admin/labels/check-labels.ts'
 import type { Labels } from '../../core/catalogue/model.ts'
 import { checkMetadata } from '../../admin/agents/check-metadata.ts'
 import { mergePatch } from '../../admin/resources/merge-patch.ts'
-import { checkAuth } from '../../admin/integrations/check-auth.ts'
+import { checkOwnAuth } from '../../admin/integrations/check-auth.ts'
 import { NewIntegration } from '../../admin/integrations/integration-schemas.ts'
 import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
 import { canonicalScope } from '../../admin/scopes/canonical-scope.ts'
@@ -151,7 +151,7 @@ const COMPLETE: Readonly<
   integrations: (sound) => {
     const { base_url, auth } = sound
     const read = typeof base_url === 'string' ? readBaseUrl(base_url) : null
-    const issues = isObject(auth) ? checkAuth(auth as Parameters<typeof checkAuth>[0]) : []
+    const issues = isObject(auth) ? checkOwnAuth(auth as Parameters<typeof checkOwnAuth>[0]) : []
     if (read?.ok === false) issues.unshift(read.issue)
     const canonical = read?.ok ? { base_url: read.base.base_url } : {}
     const { defaults } = SECTION_RESOURCES.integrations

@@ -29,6 +29,8 @@ const OTHERS = {
   'agent.reactivate': 'reactivated the agent',
   'agent.reactivation_restored': 'restored the reactivation of the agent',
   'alert.acknowledge': 'acknowledged the alert',
+  'connection.consent': 'consented to the use of the connection',
+  'connection.end': 'revoked the tokens of the connection',
   'ca.activate': 'began to issue certificates with the next CA of',
   'ca.finish': 'removed the previous CA of',
   'ca.prepare': 'prepared the next CA of',

@@ -25,6 +25,7 @@ export const ALERT_KINDS = [
   'store_disk',
   'scope_expiring',
   'credential_echoed',
+  'credential_expiring',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

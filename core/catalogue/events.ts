@@ -317,7 +317,7 @@ export const EVENTS = {
       'A connection of an integration was created, changed or deleted, or its status has changed.',
     reports_call: false,
     when_frequent: 'recorded',
-    may_alert: false,
+    may_alert: true,
     summary: ({ change, name, status }) =>
       joined(': ', joined(' ', text(name), text(change)), text(status)),
     delivery: {

@@ -8,6 +8,7 @@ import { hmac } from './hmac.ts'
 import { jwtBearer } from './jwt-bearer.ts'
 import type { Members } from './member.ts'
 import { none } from './none.ts'
+import { oauth2AuthorizationCode } from './oauth2-authorization-code.ts'
 import { oauth2ClientCredentials } from './oauth2-client-credentials.ts'
 import { placeholder } from './placeholder.ts'
 import { query } from './query.ts'
@@ -21,6 +22,7 @@ const ALL = [
   placeholder,
   none,
   oauth2ClientCredentials,
+  oauth2AuthorizationCode,
   jwtBearer,
   githubApp,
   awsSigv4,

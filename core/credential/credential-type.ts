@@ -98,10 +98,16 @@ export interface SignatureApplication<M extends Members> {
   sign(auth: OpenedMembers<M>, request: SignableRequest, now_ms: number): readonly FilledPair[]
 }
 
+/** The access token of a connection, inserted as `bearer` is. core/oauth/ requests and refreshes it. */
+export interface ConnectionApplication {
+  readonly kind: 'connection'
+}
+
 export type Application<M extends Members> =
   | StaticApplication<M>
   | TokenApplication<M>
   | SignatureApplication<M>
+  | ConnectionApplication
 
 /**
  * The complete declaration of a credential type. The stored and opened types, sealing, the schemas of the admin API, what reads

@@ -13,6 +13,7 @@ export interface KeyRing {
  */
 export const SEALED_KINDS = [
   'credential',
+  'connection_grant',
   'webhook_secret',
   'idempotent_answer',
   'archive_key',

@@ -410,6 +410,32 @@ export const REDIS_KEY_ROWS = {
     holds:
       '`<organization_id> <scope_id>` of scopes that end, by the ms at which their alert is due or over',
   },
+  grants: {
+    kind: 'grants',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'connection_id → Grant: the tokens that a provider has issued for a connection, sealed',
+  },
+  grantLease: {
+    kind: 'grant-lease',
+    of: ['organization_id', 'connection_id'],
+    type: 'string',
+    holds: 'The process that refreshes the grant of a connection; expires.',
+  },
+  grantsDue: {
+    kind: 'grants-due',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <connection_id>` of grants by the ms at which they are refreshed or end',
+  },
+  consent: {
+    kind: 'consent',
+    of: ['hash'],
+    type: 'string',
+    holds:
+      'Consent: a request for consent in progress, named by the SHA-256 of its `state`; expires after 10 minutes.',
+  },
   edgeMetrics: {
     kind: 'edge-metrics',
     of: [],

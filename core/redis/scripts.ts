@@ -50,6 +50,7 @@ export const SCRIPTS = {
   'settle-delivery': 15,
   'note-forwarded': 1,
   'take-approval': 15,
+  'swap-grant': 2,
   'take-rates': null,
   'tell-counts': 5,
   'trim-activity-index': 3,

@@ -10,7 +10,8 @@ import type { ChosenCredential } from '../../core/decision/choose-credential.ts'
 import type { ConnectRequest } from '../../core/store/connect-token.ts'
 import type { StaticCredential } from '../../core/decision/apply-credential.ts'
 import type { CredentialCause, TokenFailure } from '../../core/token/credential-cause.ts'
-import type { TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
+import { ownerOfConnection } from '../../core/store/credential-binding.ts'
+import type { GrantClient, TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
 import { payloadOf } from '../credential/payload-of.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
@@ -77,12 +78,15 @@ export function readyCredential(
       withToken(tokens, call, order, { auth, result, headers, body })
     return found instanceof Promise ? found.then(use) : use(found)
   }
+  if (auth.type === 'oauth2_authorization_code')
+    return denyCredential(call, { cause: 'needs_consent' })
   if (isSigned(auth)) return readySignature(call, headers, auth, { body, onUnauthorized: null })
   return pass({ kind: 'static', auth: auth as StaticCredential, onUnauthorized: null })
 }
 
 /** The client of a credential that is exchanged for a token; null for other credentials. */
-function clientOf(auth: OpenedAuth, { agent, settings }: AdmittedCall): TokenClient | null {
+function clientOf(auth: OpenedAuth, call: AdmittedCall): TokenOrder['client'] | null {
+  const { agent, settings } = call
   const { application } = credentialTypeOf(auth.type)
   const use: TokenUse = { agent_id: agent.agent_id, narrowing: settings.token_narrowing }
   switch (application.kind) {
@@ -90,9 +94,20 @@ function clientOf(auth: OpenedAuth, { agent, settings }: AdmittedCall): TokenCli
       return application.clientOf(auth, use)
     case 'signature':
       return application.exchange?.clientOf(auth, use) ?? null
+    case 'connection':
+      return grantOf(call)
     case 'static':
       return null
   }
+}
+
+/** The tokens of the connection that decides; an integration itself has none. */
+function grantOf({ integration, scope, credential }: AdmittedCall): GrantClient | null {
+  const { connection } = credential.credential
+  if (connection === null) return null
+  const owner = credentialOwner(integration, scope) ?? integration.integration
+  const { connection_id } = connection
+  return { grant: { ...ownerOfConnection(owner, connection), connection_id }, variant: '' }
 }
 
 /** Why a credential cannot be narrowed as a scope demands. An empty list would mean all to GitHub. */
@@ -192,12 +207,12 @@ interface SignedCall {
 /** A token is the same for all hosts of an integration. */
 function orderOf(
   { integration, scope, credential }: AdmittedCall,
-  client: TokenClient,
+  client: TokenOrder['client'],
 ): TokenOrder {
   const owner = credentialOwner(integration, scope) ?? integration.integration
   const { organization_id, integration_id } = owner
   const { connection } = credential.credential
-  const revision = JSON.stringify(connection === null ? owner : [connection.auth, owner.base_url])
+  const revision = JSON.stringify(connection === null ? owner : [connection, owner.base_url])
   const connection_id = connection?.connection_id ?? null
   return { organization_id, integration_id, connection_id, revision, client }
 }

@@ -1,4 +1,5 @@
 import type { ClientStyle, TokenClient } from '../../core/credential/token-client.ts'
+import type { GrantOwner } from '../../core/oauth/refresh-grant.ts'
 import type { Secret } from '../../core/keys/secret.ts'
 import type { FetchOutcome } from '../../core/token/fetch-token.ts'
 import { type TokenFailure, tokenFailure } from '../../core/token/credential-cause.ts'
@@ -11,7 +12,13 @@ export interface TokenOrder {
   readonly connection_id: string | null
   /** The complete stored text of the integration: a token is valid for exactly these settings. */
   readonly revision: string
-  readonly client: TokenClient
+  readonly client: TokenClient | GrantClient
+}
+
+/** The tokens that a provider has issued for a connection. */
+export interface GrantClient {
+  readonly grant: GrantOwner
+  readonly variant: ''
 }
 
 export type TokenResult =
@@ -20,7 +27,11 @@ export type TokenResult =
 
 interface TokenCacheParts {
   /** Never rejects. */
-  readonly fetch: (client: TokenClient, style: ClientStyle) => Promise<FetchOutcome>
+  readonly fetch: (
+    client: TokenOrder['client'],
+    style: ClientStyle,
+    rejected: Secret | null,
+  ) => Promise<FetchOutcome>
   /** Monotonic. */
   readonly nowMs: () => number
   /** Called for every failed fetch. */
@@ -39,6 +50,8 @@ interface Entry {
   readonly revision: string
   style: ClientStyle
   held: HeldToken | null
+  /** The token that the API does not accept any more. */
+  rejected: Secret | null
   fetching: Promise<TokenResult> | null
   failure: { readonly failure: TokenFailure; readonly until_ms: number } | null
   failures: number
@@ -101,7 +114,10 @@ export class TokenCache {
   rejected(order: TokenOrder, token: Secret): void {
     const entry = this.#entries.get(ownerOf(order))
     if (entry?.revision !== order.revision || entry.held?.token !== token) return
-    if (this.#parts.nowMs() - entry.held.since_ms >= REJECTED_MIN_AGE_MS) entry.held = null
+    if (this.#parts.nowMs() - entry.held.since_ms >= REJECTED_MIN_AGE_MS) {
+      entry.held = null
+      entry.rejected = token
+    }
   }
 
   #entryOf(order: TokenOrder): Entry {
@@ -124,6 +140,7 @@ export class TokenCache {
       revision,
       style: 'basic',
       held: null,
+      rejected: null,
       fetching: null,
       failure: null,
       failures: 0,
@@ -166,7 +183,7 @@ export class TokenCache {
   }
 
   async #fetch(entry: Entry, order: TokenOrder, started_ms: number): Promise<TokenResult> {
-    const { answer, style } = await this.#parts.fetch(order.client, entry.style)
+    const { answer, style } = await this.#parts.fetch(order.client, entry.style, entry.rejected)
     this.#count(order, -1)
     this.#fetched++
     entry.fetching = null
@@ -184,6 +201,7 @@ export class TokenCache {
     entry.style = style
     entry.failure = null
     entry.failures = 0
+    entry.rejected = null
     entry.held = {
       token,
       since_ms: this.#parts.nowMs(),

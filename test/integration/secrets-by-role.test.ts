@@ -66,8 +66,10 @@ async function makeCredentials(): Promise<void> {
   const connections = samples('connection')
   for (const [i, auth] of samples('').entries()) {
     const { type } = auth
+    // Only a connection has a credential that needs consent.
+    const own = type === 'oauth2_authorization_code' ? { type: 'none' } : auth
     const access = await operator.makeAccess(stack.ownBaseUrl(), {
-      auth,
+      auth: own,
       rules: [{ methods: ['GET', 'POST'], paths: ['/a/**'] }],
       scope: { injection_detection: { enabled: true, auto_kill_on_critical: false } },
     })
@@ -99,7 +101,7 @@ async function makeCredentials(): Promise<void> {
         ...(body === undefined ? {} : { body }),
       })
     const path = `/admin/integrations/${access.integration.integration_id}`
-    await operator.send('PUT', path, { name: `walk ${type} ${run}`, auth })
+    await operator.send('PUT', path, { name: `walk ${type} ${run}`, auth: own })
     const subject = `agent:${access.agent.agent_id}`
     const connected = await operator.send('POST', `${path}/connections`, {
       name: `walk ${type} ${run}`,

@@ -61,7 +61,9 @@ const anyAuth = (declared: CredentialType): fc.Arbitrary<Record<string, string>>
 }
 const SECRET = '(secret)'
 const KEY = '${SECRET_KEY}'
-const auth = fc.oneof(...CREDENTIAL_TYPES.map(anyAuth))
+const auth = fc.oneof(
+  ...CREDENTIAL_TYPES.filter(({ application }) => application.kind !== 'connection').map(anyAuth),
+)
 
 const settings = fc.record(
   {

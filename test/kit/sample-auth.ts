@@ -19,12 +19,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
   key_id_header: 'X-Key-Id',
   paths: '/bot{agw:token}',
   value: '{signature}',
+  refresh_reuse_s: '60',
   session_policy: '{"Version":"2012-10-17","Statement":[]}',
 }
 
 /** Members of a type that do not go together: a sample for each list, without these. */
 const WITHOUT: Readonly<Record<string, readonly (readonly string[])[]>> = {
   oauth2_client_credentials: [['private_key'], ['client_secret']],
+  oauth2_authorization_code: [['pushed_authorization_url', 'private_key']],
   aws_sigv4: [['role_arn', 'external_id', 'session_policy', 'sts_url'], ['session_token']],
 }
 

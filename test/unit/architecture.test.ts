@@ -265,6 +265,13 @@ const REVEALERS = [
   'envoy/render-bootstrap.ts',
   // The client secret, for its own token endpoint.
   'core/token/ask-token.ts',
+  // The tokens of a grant, for its own provider, and the verifier of a code.
+  'core/oauth/access-token.ts',
+  'core/oauth/grant.ts',
+  'core/oauth/is-active-token.ts',
+  'core/oauth/refresh-grant.ts',
+  'core/oauth/revoke-token.ts',
+  'admin/oauth/finish-consent.ts',
   'ext-proc/response/echo-forms.ts',
 ]
 

@@ -70,6 +70,7 @@ function placesSetBy(auth: SealedAuth): readonly string[] {
     }
     // Its token is set as that of `bearer`.
     case 'token':
+    case 'connection':
       return ['header authorization']
     case 'signature': {
       const request = {
@@ -294,6 +295,8 @@ const PLACE = /(<!-- types: [^\n]*-->\n)[^]*?(<!-- \/types -->)/
 const ELSEWHERE = {
   static: 'nothing',
   token: 'client id and secret to the token endpoint, by the gateway itself',
+  connection:
+    'code, refresh token, client id and secret to the token endpoint, tokens to the endpoints for revocation and introspection',
   signature: 'nothing; the signing key never leaves the gateway',
 } as const
 

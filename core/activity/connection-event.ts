@@ -1,6 +1,6 @@
-import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
-import type { Connection } from '../../core/catalogue/model.ts'
+import type { ActivityEntry } from './activity-entry.ts'
+import { entryOfNoCall } from './entry-of-no-call.ts'
+import type { Connection } from '../catalogue/model.ts'
 
 interface By {
   readonly timestamp: string

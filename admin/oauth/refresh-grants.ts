@@ -1,0 +1,123 @@
+import type { Logger } from 'pino'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import type { KeyRing } from '../../core/keys/seal.ts'
+import { endGrant } from '../../core/oauth/end-grant.ts'
+import { type Grant, refreshFrom } from '../../core/oauth/grant.ts'
+import { dueMember, dueOf, type GrantPlace, readGrant } from '../../core/oauth/grant-store.ts'
+import { refreshGrant } from '../../core/oauth/refresh-grant.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { repeatWork } from '../../core/system/repeat-work.ts'
+import type { Egress } from '../../core/token/post-form.ts'
+import { connectionOwner, type OwnedConnection } from './connection-owner.ts'
+
+const INTERVAL_MS = 250
+/** The next attempt if this process ends while it deals with a grant. */
+const RETRY_MS = 1_000
+/** Grants at the same time, and those of one organization, whose provider may not respond. */
+const AT_ONCE_MAX = 64
+const AT_ONCE_OF_ORGANIZATION_MAX = 16
+/** Looked at in one interval; further ones wait for the next. */
+const LOOKED_AT_MAX = 256
+/** An alert says this long before that a grant ends which nothing renews. */
+const NOTICE_MS = 24 * 3600_000
+
+interface Parts {
+  readonly redis: RedisClient
+  readonly ring: KeyRing
+  readonly tokenEgress: Egress
+  readonly lease_ms: number
+  readonly now: () => Date
+  readonly log: Logger
+}
+
+/**
+ * Renews the access tokens of connections before they expire, so that no call waits for it. Every admin process does; an edge does
+ * it too for a call that finds no usable token. Returns the function that stops it.
+ */
+export function refreshGrants(parts: Parts): () => Promise<void> {
+  const { redis, log } = parts
+  const running = new Set<Promise<void>>()
+  const of = new Map<string, number>()
+  const count = (organization_id: string, change: 1 | -1): void => {
+    const left = (of.get(organization_id) ?? 0) + change
+    if (left === 0) of.delete(organization_id)
+    else of.set(organization_id, left)
+  }
+  const stop = repeatWork(
+    INTERVAL_MS,
+    async () => {
+      for (let looked = 0; looked < LOOKED_AT_MAX && running.size < AT_ONCE_MAX; looked++) {
+        const member = await runScript(redis, 'claim-notice', [REDIS_KEYS.grantsDue], [RETRY_MS])
+        if (typeof member !== 'string') return
+        const [organization_id = '', connection_id = ''] = member.split(' ')
+        if ((of.get(organization_id) ?? 0) >= AT_ONCE_OF_ORGANIZATION_MAX) continue
+        count(organization_id, 1)
+        const place = { organization_id, connection_id }
+        const done: Promise<void> = renew(parts, place)
+          .catch((error: unknown) => log.warn({ err: error, ...place }, 'a grant was not renewed'))
+          .finally(() => {
+            count(organization_id, -1)
+            running.delete(done)
+          })
+        running.add(done)
+      }
+    },
+    (error) => log.warn({ err: error }, 'grants are renewed late; it will be retried'),
+  )
+  return async () => {
+    await stop()
+    await Promise.all(running)
+  }
+}
+
+async function renew(parts: Parts, place: GrantPlace): Promise<void> {
+  const { redis, log } = parts
+  const owned = await connectionOwner(redis, place.organization_id, place.connection_id)
+  const { grant, text, now_ms } = await readGrant(redis, place)
+  if (owned === null || grant === null || owned.connection.status !== 'active') {
+    await redis.zrem(REDIS_KEYS.grantsDue, dueMember(place))
+    return
+  }
+  if (grant.refresh_token === null) {
+    if (now_ms >= grant.expires_ms) return void (await endGrant(parts, place, text, 'expired'))
+    await tellEnd(parts, owned, grant.expires_ms, now_ms)
+    await redis.zadd(REDIS_KEYS.grantsDue, nextNotice(grant, now_ms), dueMember(place))
+    return
+  }
+  const { tokenEgress: egress } = parts
+  const done = await refreshGrant({ ...parts, egress }, owned.owner, isDue)
+  if (done.kind === 'failed') log.warn({ ...place, ...done.failure }, 'a grant was not renewed')
+  const after = done.kind === 'refreshed' ? done.grant : (await readGrant(redis, place)).grant
+  if (after === null) return
+  if (after.refresh_expires_ms !== null)
+    await tellEnd(parts, owned, after.refresh_expires_ms, now_ms)
+  // Another process may have done it; what this one claimed it for is over.
+  if (done.kind === 'elsewhere' && after.sent_ms === null)
+    await redis.zadd(REDIS_KEYS.grantsDue, dueOf(after), dueMember(place))
+}
+
+const isDue = (grant: Grant, now_ms: number): boolean =>
+  grant.sent_ms !== null || now_ms >= refreshFrom(grant)
+
+const nextNotice = ({ expires_ms }: Grant, now_ms: number): number =>
+  Math.ceil(now_ms < expires_ms - NOTICE_MS ? expires_ms - NOTICE_MS : expires_ms)
+
+async function tellEnd(
+  { redis, now }: Parts,
+  { connection }: OwnedConnection,
+  ends_ms: number,
+  now_ms: number,
+): Promise<void> {
+  if (now_ms < ends_ms - NOTICE_MS) return
+  const { organization_id, connection_id, integration_id, name } = connection
+  const expires_at = new Date(ends_ms).toISOString()
+  const cause = {
+    about: `connection ${connection_id}`,
+    kind: 'credential_expiring',
+    severity: 'medium',
+    title: `The credential of the connection ${name} ends at ${expires_at}. Consent to it again.`,
+    occurrence: { connection_id, integration_id, expires_at },
+  } as const
+  await raiseAlert(redis, organization_id, cause, now())
+}

@@ -1,0 +1,4 @@
+/** https, or http on loopback, where nobody else listens. */
+export const isSecureUrl = (text: string): boolean =>
+  /^https:\/\/[^/?#@]+([/?]|$)/i.test(text) ||
+  /^http:\/\/(127(\.\d{1,3}){3}|\[::1\]|localhost)(:\d{1,5})?([/?]|$)/i.test(text)

@@ -1,0 +1,59 @@
+import type { ActivityEntry } from '../activity/activity-entry.ts'
+import { connectionEvent } from '../activity/connection-event.ts'
+import type { Connection } from '../catalogue/model.ts'
+import { activityWrite } from '../change/activity-write.ts'
+import { type Committed, commit, type Guard, type Write } from '../change/commit.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+import { changedText, readableRecord } from '../store/stored-record.ts'
+import type { GrantPlace } from './grant-store.ts'
+
+export interface ConnectionChange {
+  readonly members: Partial<Pick<Connection, 'status' | 'granted_by' | 'refreshed_at'>>
+  readonly guards: readonly Guard[]
+  readonly writes: readonly Write[]
+  /** Further entries of the activity log. */
+  readonly entries?: readonly ActivityEntry[]
+  readonly by: Parameters<typeof connectionEvent>[2]
+}
+
+/** It is tried again when an operator changes the connection at the same moment. */
+const TRIES_LIMIT = 20
+
+/**
+ * Changes the status of a connection, with its event, in one script.
+ * @returns null if it is gone, a newer version has stored it, or a guard of the change does not hold
+ * @throws if the store is unavailable
+ */
+export async function changeConnection(
+  { redis, lease_ms }: { readonly redis: RedisClient; readonly lease_ms: number },
+  { organization_id, connection_id }: GrantPlace,
+  { members, guards, writes, entries = [], by }: ConnectionChange,
+): Promise<Extract<Committed, { readonly kind: 'committed' }> | null> {
+  const connections = REDIS_KEYS.connections(organization_id)
+  for (let tries = 0; tries < TRIES_LIMIT; tries++) {
+    const text = await redis.hget(connections, connection_id)
+    const connection = text === null ? null : readableRecord<Connection>(text)
+    if (text === null || connection === null) return null
+    const event = connectionEvent({ ...connection, ...members }, 'updated', by)
+    const committed = await commit(
+      redis,
+      {
+        guards: [['HGET', connections, connection_id, text], ...guards],
+        writes: [
+          ['HSET', connections, connection_id, changedText(text, members)],
+          ...writes,
+          ...[event, ...entries].map(activityWrite),
+        ],
+        events: [event],
+        targets: [{ what: 'integrations', organization_id }],
+      },
+      lease_ms,
+      // A full store must not keep a token in use that has ended.
+      'even_when_full',
+    )
+    if (committed.kind === 'committed') return committed
+    if (committed.guard > 0) return null
+  }
+  return null
+}

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, beforeEach, test } from 'node:test'
+import { hashKey } from '../../core/keys/api-key.ts'
+import { call } from '../kit/call.ts'
+import { findLeaks } from '../kit/find-leaks.ts'
+import { type Operator, operatorAt } from '../kit/operator.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { startOidcProvider } from '../kit/start-oidc-provider.ts'
+
+const stack = await sharedStack()
+const admin = stack.operator
+const provider = await startOidcProvider({ redirect_uri: `${stack.apiUrl}/oauth/callback` })
+after(() => provider.stop())
+const RESOURCE = 'https://api.test/'
+
+let count = 0
+const operatorOf = async (role: string): Promise<Operator> => {
+  const email = `consent-${++count}@example.com`
+  const { token } = await admin.send('POST', '/admin/tokens', { email, role })
+  return operatorAt(stack.apiUrl, token)
+}
+const asked = await operatorOf('operator')
+const other = await operatorOf('admin')
+
+/** What the provider says of itself, as an administrator confirms it. */
+const proposal = await admin.send('POST', '/admin/oauth/discover', { url: provider.issuer })
+const authOf = (more: object = {}): Record<string, string> => {
+  const { pushed_authorization_url: _, ...auth } = proposal.auth
+  return {
+    ...auth,
+    authorization_url: `${auth.authorization_url}?prompt=consent`,
+    ...provider.client,
+    scope: 'openid offline_access read',
+    resource: RESOURCE,
+    ...more,
+  }
+}
+
+interface Made {
+  readonly connection_id: string
+  readonly path: string
+  readonly status: string
+  readonly authorize_url: string
+}
+
+async function makeConnection(more: object = {}, subject = 'shared'): Promise<Made> {
+  const { integration_id } = await admin.makeIntegration(stack.ownBaseUrl(), {
+    auth: { type: 'none' },
+  })
+  const path = `/admin/integrations/${integration_id}/connections`
+  const made = await admin.send('POST', path, { name: 'mine', subject, auth: authOf(more) })
+  return { ...made, path: `${path}/${made.connection_id}` }
+}
+
+const authorize = async ({ path }: Made, by: Operator = asked): Promise<string> =>
+  (await by.send('POST', `${path}/authorize`, {})).authorize_url
+
+const callbackOf = (back: URL): Record<string, string> => Object.fromEntries(back.searchParams)
+
+const finish = (body: object, by: Operator = asked, expect?: number): Promise<any> =>
+  by.send('POST', '/admin/oauth/callback', body, expect)
+
+const statusOf = async ({ path }: Made): Promise<string> => (await admin.send('GET', path)).status
+
+const tokenRequests: string[] = []
+beforeEach(() => {
+  provider.answer = 'consents'
+  tokenRequests.length = 0
+  provider.onRequest = (path, when) => {
+    if (path === '/token' && when === 'before') tokenRequests.push(path)
+    return true
+  }
+})
+
+test('the metadata of a provider is a proposal: endpoints to confirm, and nothing is stored', () => {
+  const { issuer, auth } = proposal
+  assert.equal(issuer, provider.issuer)
+  assert.deepEqual(auth, {
+    type: 'oauth2_authorization_code',
+    issuer: provider.issuer,
+    authorization_url: `${provider.issuer}/auth`,
+    token_url: `${provider.issuer}/token`,
+    revocation_url: `${provider.issuer}/token/revocation`,
+    introspection_url: `${provider.issuer}/token/introspection`,
+    pushed_authorization_url: `${provider.issuer}/request`,
+    iss_parameter: 'required',
+  })
+})
+
+test('a consent makes the connection active, and shows no token', async () => {
+  const made = await makeConnection()
+  assert.equal(made.status, 'needs_consent')
+  const url = new URL(await authorize(made))
+  const { searchParams } = url
+  assert.equal(searchParams.get('code_challenge_method'), 'S256')
+  assert.equal(searchParams.get('resource'), RESOURCE)
+  assert.equal(searchParams.get('client_secret'), null)
+  const done = await finish(callbackOf(await provider.consent(url.href)))
+  assert.equal(done.status, 'active')
+  assert.equal(await statusOf(made), 'active')
+  const revoked = await asked.send('POST', `${made.path}/revoke`, {})
+  assert.equal(revoked.result, 'revoked')
+  assert.equal(await statusOf(made), 'revoked')
+  await admin.send('PUT', made.path, { status: 'active' }, 400)
+})
+
+test('calls get the access token, and none once the connection is revoked', async () => {
+  const access = await admin.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const path = `/admin/integrations/${access.integration.integration_id}/connections`
+  const subject = `agent:${access.agent.agent_id}`
+  const { connection_id } = await admin.send('POST', path, { name: 'own', subject, auth: authOf() })
+  const made = { path: `${path}/${connection_id}` } as Made
+  const to = { to: stack.proxyUrl, path: `/${access.base_url}/x`, headers: access.headers }
+  const sent = stack.api.mark()
+  assert.equal((await call(to)).status, 403)
+  await finish(callbackOf(await provider.consent(await authorize(made))))
+  assert.equal((await call(to)).status, 200)
+  const [scheme, token = ''] = (sent().at(-1)?.header('authorization') ?? '').split(' ')
+  assert.equal(scheme, 'Bearer')
+  assert.equal(await provider.isActive(token), true)
+  await asked.send('POST', `${made.path}/revoke`, {})
+  assert.equal(await provider.isActive(token), false)
+  assert.equal((await call(to)).status, 403)
+  assert.equal(sent().length, 1)
+})
+
+test('a request for consent can be pushed to the provider, so that the browser sees none of it (RFC 9126)', async () => {
+  const made = await makeConnection({ pushed_authorization_url: `${provider.issuer}/request` })
+  const url = await authorize(made)
+  assert.deepEqual([...new URL(url).searchParams.keys()].sort(), ['client_id', 'request_uri'])
+  await finish(callbackOf(await provider.consent(url)))
+  assert.equal(await statusOf(made), 'active')
+})
+
+test('a state is needed, is good once, and is of no use to another operator', async () => {
+  const made = await makeConnection()
+  const answer = callbackOf(await provider.consent(await authorize(made)))
+  const { state: _, ...stateless } = answer
+  await finish(stateless, asked, 400)
+  for (const state of ['x', `${answer['state']}x`, hashKey(answer['state'] ?? '')]) {
+    const refused = await finish({ ...answer, state }, asked, 409)
+    assert.equal(refused.details.reason, 'unknown_state')
+  }
+  const foreign = await finish(answer, other, 409)
+  assert.equal(foreign.details.reason, 'unknown_state')
+  // It is spent now, for whoever has it.
+  await finish(answer, asked, 409)
+  assert.deepEqual(tokenRequests, [])
+  assert.equal(await statusOf(made), 'needs_consent')
+  const again = callbackOf(await provider.consent(await authorize(made)))
+  await finish(again)
+  const replayed = await finish(again, asked, 409)
+  assert.equal(replayed.details.reason, 'unknown_state')
+  assert.equal(tokenRequests.length, 1)
+  assert.equal(await statusOf(made), 'active')
+})
+
+test('a code of another consent is refused by the provider, because its verifier is another (code injection)', async () => {
+  const [victim, attacker] = [await makeConnection(), await makeConnection()]
+  const stolen = callbackOf(await provider.consent(await authorize(victim)))
+  const own = callbackOf(await provider.consent(await authorize(attacker)))
+  const refused = await finish({ ...own, code: stolen['code'] }, asked, 409)
+  assert.equal(refused.details.reason, 'exchange_failed')
+  assert.equal(refused.details.token_error, 'invalid_grant')
+  assert.equal(await statusOf(attacker), 'needs_consent')
+})
+
+test('PKCE cannot be taken off a request, whatever the URL of the provider says', async () => {
+  const made = await makeConnection({
+    authorization_url: `${provider.issuer}/auth?code_challenge_method=plain&code_challenge=x&state=mine&redirect_uri=https://evil.test/`,
+  })
+  const { searchParams } = new URL(await authorize(made))
+  assert.deepEqual(searchParams.getAll('code_challenge_method'), ['S256'])
+  assert.equal(searchParams.getAll('code_challenge').length, 1)
+  assert.match(searchParams.get('code_challenge') ?? '', /^[\w-]{43}$/)
+  assert.notEqual(searchParams.get('state'), 'mine')
+  assert.deepEqual(searchParams.getAll('redirect_uri'), [`${stack.apiUrl}/oauth/callback`])
+})
+
+test('the answer of another provider, or one that does not say whose it is, gets no code exchanged (mix-up)', async () => {
+  const made = await makeConnection()
+  for (const iss of ['https://evil.test', `${provider.issuer}/`, undefined]) {
+    const { iss: _, ...answer } = callbackOf(await provider.consent(await authorize(made)))
+    const refused = await finish({ ...answer, ...(iss === undefined ? {} : { iss }) }, asked, 409)
+    assert.equal(refused.details.reason, 'other_issuer')
+  }
+  assert.deepEqual(tokenRequests, [])
+})
+
+test('a code never goes to an endpoint that was changed after the request', async () => {
+  const made = await makeConnection()
+  const answer = callbackOf(await provider.consent(await authorize(made)))
+  await admin.send('PUT', made.path, { auth: authOf({ token_url: 'https://evil.test/token' }) })
+  const refused = await finish(answer, asked, 409)
+  assert.equal(refused.details.reason, 'connection_changed')
+  assert.deepEqual(tokenRequests, [])
+})
+
+test('a consent that is refused leaves the connection as it was, and a text of the provider is not shown', async () => {
+  const made = await makeConnection()
+  provider.answer = 'refuses'
+  const answer = callbackOf(await provider.consent(await authorize(made)))
+  const refused = await finish(answer, asked, 409)
+  assert.deepEqual(
+    [refused.details.reason, refused.details.error],
+    ['consent_refused', 'access_denied'],
+  )
+  provider.answer = 'consents'
+  const { state } = callbackOf(await provider.consent(await authorize(made)))
+  const written = await finish(
+    { state, iss: provider.issuer, error: '<b>call 0800</b>' },
+    asked,
+    409,
+  )
+  assert.ok(!JSON.stringify(written).includes('0800'))
+  assert.equal(await statusOf(made), 'needs_consent')
+})
+
+test('the callback page opens no address that it is given, and loads nothing from elsewhere (open redirect)', async () => {
+  const query = new URLSearchParams({
+    state: 'x',
+    redirect_uri: 'https://evil.test',
+    next: '//evil.test',
+  })
+  const page = await fetch(`${stack.apiUrl}/oauth/callback?${query.toString()}`, {
+    redirect: 'manual',
+  })
+  assert.equal(page.status, 200)
+  assert.equal(page.headers.get('location'), null)
+  assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  assert.match(
+    page.headers.get('content-security-policy') ?? '',
+    /default-src 'none'; script-src 'self'/,
+  )
+  assert.ok(!(await page.text()).includes('evil.test'))
+  const script = await (await fetch(`${stack.apiUrl}/oauth/callback.js`)).text()
+  assert.ok(!/innerHTML|location\.(href|assign|replace)|window\.open/.test(script))
+  const answered = await fetch(`${stack.apiUrl}/oauth/client.json`)
+  const client = (await answered.json()) as Record<string, unknown>
+  assert.equal(client['client_id'], `${stack.apiUrl}/oauth/client.json`)
+  assert.deepEqual(client['redirect_uris'], [`${stack.apiUrl}/oauth/callback`])
+})
+
+test('discovery goes to no private address, follows no redirect, and takes no document of another', async (t) => {
+  const documents: Record<string, (issuer: string) => readonly [number, object | string]> = {
+    '/redirect': () => [302, ''],
+    '/large': () => [200, 'x'.repeat(70_000)],
+    '/other': () => [
+      200,
+      {
+        issuer: 'https://other.test',
+        authorization_endpoint: 'https://a.test',
+        token_endpoint: 'https://a.test',
+      },
+    ],
+    '/plain-http': (issuer) => [
+      200,
+      { issuer, authorization_endpoint: 'http://a.test/', token_endpoint: 'https://a.test' },
+    ],
+    '/script': (issuer) => [
+      200,
+      { issuer, authorization_endpoint: 'javascript:alert(1)', token_endpoint: 'https://a.test' },
+    ],
+    '/no-token': (issuer) => [200, { issuer, authorization_endpoint: 'https://a.test' }],
+    '/text': () => [200, '[]'],
+  }
+  const server = createServer((request, response) => {
+    const name = (request.url ?? '').replace('/.well-known/oauth-authorization-server', '')
+    const [status, body] = documents[name]?.(`${origin}${name}`) ?? [404, '']
+    response.writeHead(
+      status,
+      status === 302 ? { location: `${provider.issuer}/.well-known/openid-configuration` } : {},
+    )
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const rows: ReadonlyArray<readonly [string, RegExp]> = [
+    [`${origin}/redirect`, /redirects are not followed/],
+    [`${origin}/large`, /larger than 64 KiB/],
+    [`${origin}/other`, /issuer is another one/],
+    [`${origin}/plain-http`, /authorization_endpoint is not an https URL/],
+    [`${origin}/script`, /authorization_endpoint is not an https URL/],
+    [`${origin}/no-token`, /no token_endpoint/],
+    [`${origin}/text`, /./],
+    [`${origin}/none`, /no such document/],
+    ['http://example.com', /must be an https URL/],
+    ['https://169.254.169.254', /not public/],
+    ['https://10.0.0.1', /not public/],
+    ['ftp://example.com', /must be an https URL/],
+  ]
+  for (const [issuer, why] of rows) {
+    const refused = await admin.send('POST', '/admin/oauth/discover', { url: issuer }, 400)
+    assert.match(refused.details.issues[0].message, why, issuer)
+  }
+  await asked.send('POST', '/admin/oauth/discover', { url: provider.issuer }, 403)
+})
+
+test('endpoints are https, and an integration itself cannot have such a credential', async () => {
+  const { integration_id } = await admin.makeIntegration(stack.ownBaseUrl())
+  const path = `/admin/integrations/${integration_id}/connections`
+  const rows = {
+    token_url: 'http://example.com/t',
+    revocation_url: 'http://10.0.0.1/',
+    iss_parameter: 'no',
+    refresh_reuse_s: '-1',
+  }
+  for (const [member, text] of Object.entries(rows)) {
+    const auth = authOf({ [member]: text })
+    const refused = await admin.send('POST', path, { name: 'x', auth }, 400)
+    assert.equal(refused.details.issues[0].path, `/auth/${member}`)
+  }
+  const own = await admin.send(
+    'PUT',
+    `/admin/integrations/${integration_id}`,
+    { auth: authOf() },
+    400,
+  )
+  assert.equal(own.details.issues[0].path, '/auth/type')
+})
+
+test('no token, code or client secret is anywhere in the clear', async () => {
+  const made = await makeConnection()
+  const answer = callbackOf(await provider.consent(await authorize(made)))
+  await finish(answer)
+  assert.deepEqual(
+    await findLeaks(stack, [
+      provider.client.client_secret,
+      answer['code'] ?? '',
+      answer['state'] ?? '',
+    ]),
+    [],
+  )
+})

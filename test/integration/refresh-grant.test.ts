@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { createHostResolver } from '../../core/egress/resolve-host.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
+import { type Grant, grantOf, openToken } from '../../core/oauth/grant.ts'
+import { readGrant, swapGrant } from '../../core/oauth/grant-store.ts'
+import { type GrantOwner, type Refreshed, refreshGrant } from '../../core/oauth/refresh-grant.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
+import { revokeTokens } from '../../core/oauth/revoke-token.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { sealAuth } from '../../core/store/credential-binding.ts'
+import { askToken } from '../../core/token/ask-token.ts'
+import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
+import { unitStore } from '../kit/unit-store.ts'
+import { Secret } from '../../core/keys/secret.ts'
+import { createHash } from 'node:crypto'
+
+const ORGANIZATION = 'org_grants'
+const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
+const RESOURCE = 'https://api.test/'
+const ring = parseKeyRing(randomBytes(32).toString('base64'))
+const egress = {
+  policy: new AddressPolicy(['127.0.0.0/8']),
+  resolve: createHostResolver([]),
+  extra_ca_file: null,
+  proxy: null,
+}
+const ALWAYS = (): boolean => true
+
+let redis: RedisClient
+let provider: OidcProvider
+before(async () => {
+  redis = (await unitStore()).redis
+  provider = await startOidcProvider({ redirect_uri: REDIRECT })
+})
+after(() => provider.stop())
+
+/** A connection to which a user has consented at the provider. */
+async function granted(more: object = {}): Promise<GrantOwner> {
+  const { issuer, client } = provider
+  const owner = {
+    organization_id: ORGANIZATION,
+    integration_id: 'int_1',
+    connection_id: `con_${randomBytes(6).toString('hex')}`,
+    base_url: 'https://api.test',
+    auth: {
+      type: 'oauth2_authorization_code' as const,
+      authorization_url: `${issuer}/auth`,
+      token_url: `${issuer}/token`,
+      revocation_url: `${issuer}/token/revocation`,
+      ...client,
+      ...more,
+    },
+  }
+  const verifier = randomBytes(32).toString('base64url')
+  const query = new URLSearchParams({
+    client_id: client.client_id,
+    response_type: 'code',
+    redirect_uri: REDIRECT,
+    scope: 'openid offline_access read',
+    prompt: 'consent',
+    resource: RESOURCE,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  })
+  const back = await provider.consent(`${issuer}/auth?${query.toString()}`)
+  const answer = await askToken(
+    egress,
+    { ...client, client_secret: new Secret(client.client_secret), token_url: `${issuer}/token` },
+    {
+      style: 'basic',
+      form: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: back.searchParams.get('code') ?? '',
+        redirect_uri: REDIRECT,
+        code_verifier: verifier,
+      }),
+      deadline: AbortSignal.timeout(10_000),
+    },
+  )
+  assert.ok(answer.kind === 'token')
+  const sealed: GrantOwner = { ...owner, auth: sealAuth(ring, owner) }
+  const connection = { ...sealed, name: 'mine', subject: 'shared', status: 'active' }
+  const connections = REDIS_KEYS.connections(ORGANIZATION)
+  await redis.hset(connections, sealed.connection_id, JSON.stringify(connection))
+  const { now_ms, text } = await readGrant(redis, sealed)
+  const grant = grantOf(ring, sealed, null, { ...answer, style: 'basic', started_ms: now_ms })
+  assert.ok(await swapGrant(redis, sealed, text, grant))
+  return sealed
+}
+
+const refresh = (owner: GrantOwner, store = redis): Promise<Refreshed> =>
+  refreshGrant({ redis: store, ring, egress, lease_ms: 1000 }, owner, ALWAYS)
+
+const stored = async (owner: GrantOwner): Promise<Grant> => {
+  const { grant } = await readGrant(redis, owner)
+  assert.ok(grant !== null)
+  return grant
+}
+
+const tokenOf = (owner: GrantOwner, grant: Grant, member: 'access_token' | 'refresh_token') =>
+  openToken(ring, owner, grant, member)?.reveal() ?? ''
+
+/** Times that each refresh token was sent. */
+const usesOf = (token: string): number =>
+  provider.refreshes.filter((one) => one.token === token).length
+
+test('of many processes that refresh at the same time, one does, and the new refresh token replaces the old', async () => {
+  const owner = await granted()
+  const old = tokenOf(owner, await stored(owner), 'refresh_token')
+  const done = await Promise.all([...Array(8)].map(() => refresh(owner)))
+  const kinds = done.map(({ kind }) => kind)
+  assert.ok(kinds.includes('refreshed'))
+  const grant = await stored(owner)
+  assert.equal(usesOf(old), 1)
+  assert.notEqual(tokenOf(owner, grant, 'refresh_token'), old)
+  assert.equal(await provider.isActive(tokenOf(owner, grant, 'access_token')), true)
+  assert.equal(grant.rotates, true)
+  assert.equal(grant.sent_ms, null)
+})
+
+test('a refresh token that the provider refuses ends the grant once, and is not sent again', async () => {
+  const owner = await granted()
+  const grant = await stored(owner)
+  assert.equal(await revokeTokens(egress, ring, owner, grant), 'revoked')
+  assert.equal(await provider.isActive(tokenOf(owner, grant, 'access_token')), false)
+  const first = await refresh(owner)
+  assert.deepEqual(first.kind === 'failed' && first.failure.cause, 'consent_ended')
+  for (let i = 0; i < 3; i++) {
+    const again = await refresh(owner)
+    assert.deepEqual(again.kind === 'failed' && again.failure.cause, 'needs_consent')
+  }
+  assert.equal(usesOf(tokenOf(owner, grant, 'refresh_token')), 1)
+  const text = await redis.hget(REDIS_KEYS.connections(ORGANIZATION), owner.connection_id)
+  assert.equal(JSON.parse(text ?? '{}').status, 'needs_consent')
+  const log = await redis.xrange(REDIS_KEYS.activity(ORGANIZATION), '-', '+')
+  const told = log
+    .map(([, fields]) => JSON.parse(fields[1] ?? '{}'))
+    .filter(({ data }) => data.connection_id === owner.connection_id)
+  assert.equal(told.length, 1)
+  assert.equal(told[0].event, 'connection_changed')
+  assert.equal(alertOfEntry(told[0])?.kind, 'credential_expiring')
+})
+
+/** A store whose process ends before the command with this number is sent: nothing that follows reaches it. */
+function dyingStore(at: number): RedisClient {
+  let sent = 0
+  const died = new Promise<never>(() => undefined)
+  return new Proxy(redis, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...args: readonly unknown[]) =>
+        sent++ >= at
+          ? died
+          : (value as (...all: readonly unknown[]) => unknown).apply(target, [...args])
+    },
+  })
+}
+
+const ROWS: ReadonlyArray<
+  readonly [string, { introspects: boolean; cut?: 'before' | 'after' }, string]
+> = [
+  ['nothing was sent', { introspects: false }, 'refreshed'],
+  [
+    'the provider was about to get it, and can be asked',
+    { introspects: true, cut: 'before' },
+    'refreshed',
+  ],
+  [
+    'the provider was about to get it, and cannot be asked',
+    { introspects: false, cut: 'before' },
+    'token_lost',
+  ],
+  [
+    'the provider has replaced it, and can be asked',
+    { introspects: true, cut: 'after' },
+    'token_lost',
+  ],
+  [
+    'the provider has replaced it, and cannot be asked',
+    { introspects: false, cut: 'after' },
+    'token_lost',
+  ],
+]
+
+for (const [what, { introspects, cut }, expected] of ROWS)
+  test(`a refresh that ends without an answer when ${what}: ${expected}, and no token is used twice`, async () => {
+    const owner = await granted(
+      introspects ? { introspection_url: `${provider.issuer}/token/introspection` } : {},
+    )
+    const grant = await stored(owner)
+    const old = tokenOf(owner, grant, 'refresh_token')
+    provider.onRequest = (path, when) => path !== '/token' || when !== cut
+    if (cut === undefined) void refresh(owner, dyingStore(3))
+    else {
+      const cutOff = await refresh(owner)
+      assert.equal(cutOff.kind, 'failed')
+    }
+    provider.onRequest = () => true
+    // What was planned after the failure comes now.
+    let done = await refresh(owner)
+    while (done.kind !== 'refreshed') {
+      const { grant: now, text } = await readGrant(redis, owner)
+      if (now === null) break
+      if (now.retry_ms > 0) await swapGrant(redis, owner, text, { ...now, retry_ms: 0 })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      done = await refresh(owner)
+    }
+    assert.equal(done.kind === 'failed' ? done.failure.cause : done.kind, expected)
+    assert.ok(usesOf(old) <= 1)
+  })
+
+test('a process that was overtaken neither sends nor writes', async () => {
+  const owner = await granted()
+  const { text } = await readGrant(redis, owner)
+  assert.equal((await refresh(owner)).kind, 'refreshed')
+  const now = await stored(owner)
+  assert.equal(await swapGrant(redis, owner, text, { ...now, fence: 0 }), null)
+  assert.deepEqual(await stored(owner), now)
+})
+
+test('a provider that is down costs nothing but a pause, and the grant goes on when it is back', async () => {
+  const owner = await granted()
+  const { auth } = owner
+  const down = { ...owner, auth: { ...auth, token_url: 'http://127.0.0.1:1/token' } }
+  const moved: GrantOwner = {
+    ...down,
+    auth: sealAuth(ring, { ...down, auth: { ...down.auth, ...provider.client } } as never),
+  }
+  const { text } = await readGrant(redis, owner)
+  const grant = await stored(owner)
+  // Sealed for the endpoint that is down, as if the provider had been there.
+  const plain = {
+    token: new Secret(tokenOf(owner, grant, 'access_token')),
+    refresh_token: new Secret(tokenOf(owner, grant, 'refresh_token')),
+    lifetime_s: 3600,
+    style: 'basic' as const,
+    started_ms: grant.issued_ms,
+  }
+  await swapGrant(redis, moved, text, grantOf(ring, moved, null, plain))
+  for (const cause of ['connection_failed', 'connection_failed']) {
+    const failed = await refresh(moved)
+    assert.equal(failed.kind === 'failed' && failed.failure.cause, cause)
+  }
+  const after_failure = await stored(moved)
+  assert.equal(after_failure.failures, 1)
+  assert.equal(after_failure.sent_ms, null)
+  const { text: paused } = await readGrant(redis, moved)
+  await swapGrant(redis, owner, paused, grantOf(ring, owner, null, plain))
+  assert.equal((await refresh(owner)).kind, 'refreshed')
+})
+
+test('tokens that are moved to another connection or another API do not open', async () => {
+  const owner = await granted()
+  const grant = await stored(owner)
+  const elsewhere: readonly GrantOwner[] = [
+    { ...owner, connection_id: 'con_other' },
+    { ...owner, base_url: 'https://evil.test' },
+    { ...owner, organization_id: 'org_2' },
+  ]
+  for (const other of elsewhere)
+    for (const member of ['access_token', 'refresh_token'] as const)
+      assert.equal(openToken(ring, other, grant, member), null)
+})
