@@ -90,7 +90,7 @@ export function viewOf(
       excerpt_is_cut: shown?.is_cut ?? false,
       headers: (shown?.headers ?? []).map(([name, value]) => ({ name, value })),
     },
-    justification: null,
+    justification: fields.justification ?? null,
     approvers,
     needed: Number(fields.needed),
     reuse,

@@ -14,6 +14,13 @@ import {
   tooMany,
 } from './agent-of-key.ts'
 import { CALL_MESSAGE, checkCall, describeSelf, listAccess, listDenials } from './answers.ts'
+import {
+  JUSTIFICATION_MESSAGE,
+  justifyRequest,
+  listOwnRequests,
+  readOwnRequest,
+  REQUEST_MESSAGE,
+} from './own-requests.ts'
 import { RequestBudget } from './request-budget.ts'
 import { SKILL_TEXT } from './skill-text.ts'
 
@@ -87,6 +94,7 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
   add('GET', 'me', (agent) => describeSelf(agent, context.now().getTime()))
   add('GET', 'me/scopes', (agent, request) => listAccess(agent, proxyOf(request)))
   add('GET', 'me/denials', (agent) => listDenials(context, agent))
+  addRequestRoutes(context, add)
   add('POST', 'me/check', (agent, request, reply) => {
     const given = (request.body ?? {}) as Readonly<Record<string, unknown>>
     const checked = checkCall(context, agent, given)
@@ -102,6 +110,23 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
     )
 }
 
+function addRequestRoutes(
+  context: AdminContext,
+  add: (method: 'GET' | 'POST', path: string, answer: Answering) => void,
+): void {
+  add('GET', 'me/requests', (agent) => listOwnRequests(context, agent))
+  add('GET', 'me/requests/:request_id', async (agent, request, reply) => {
+    const { request_id } = request.params as Readonly<Record<string, unknown>>
+    const found = await readOwnRequest(context, agent, request_id)
+    return found ?? refuse(request, reply, 'bad_request', {}, REQUEST_MESSAGE)
+  })
+  add('POST', 'me/requests', async (agent, request, reply) => {
+    const given = (request.body ?? {}) as Readonly<Record<string, unknown>>
+    const noted = await justifyRequest(context, agent, given)
+    return noted ?? refuse(request, reply, 'bad_request', {}, JUSTIFICATION_MESSAGE)
+  })
+}
+
 async function answerMcp(
   context: AdminContext,
   agent: AskingAgent,
@@ -115,6 +140,8 @@ async function answerMcp(
     whoami: () => describeSelf(agent, context.now().getTime()),
     listAccess: () => listAccess(agent, proxy_url),
     checkCall: (call) => checkCall(context, agent, call),
+    readOwnRequest: (request_id) => readOwnRequest(context, agent, request_id),
+    justifyRequest: (given) => justifyRequest(context, agent, given),
   })
   const { method = 'GET' } = raw
   const asked = new Request(`http://localhost${DOOR}/mcp`, {

@@ -1,6 +1,7 @@
 import { createMcpHandler, type McpHttpHandler, Server } from '@modelcontextprotocol/server'
 import { version } from '../../core/system/version.ts'
 import { CALL_MESSAGE } from './answers.ts'
+import { JUSTIFICATION_MESSAGE, REQUEST_MESSAGE } from './own-requests.ts'
 
 /** What an agent can ask about itself; each answer is JSON. */
 export interface SelfAnswers {
@@ -8,7 +9,13 @@ export interface SelfAnswers {
   /** Null: these are no method and URL. */
   readonly checkCall: (given: Readonly<Record<string, unknown>>) => object | null
   readonly listAccess: () => object
+  /** Null: the agent has no such request. */
+  readonly readOwnRequest: (request_id: unknown) => Promise<object | null>
+  /** Null: the words cannot be added. */
+  readonly justifyRequest: (given: Readonly<Record<string, unknown>>) => Promise<object | null>
 }
+
+const REQUEST_ID = { type: 'string', description: 'details.request_id of the refusal' }
 
 const TOOLS = [
   {
@@ -39,6 +46,29 @@ const TOOLS = [
       'The APIs that you may call: base URL, the URL to call instead, allowed methods and paths, tools, limits, and when the access ends.',
     inputSchema: { type: 'object' as const, properties: {} },
   },
+  {
+    name: 'get_request',
+    description:
+      'How far the request is that a call refused with approval_required has made, and what to do next.',
+    inputSchema: {
+      type: 'object' as const,
+      properties: { request_id: REQUEST_ID },
+      required: ['request_id'],
+    },
+  },
+  {
+    name: 'request_access',
+    description:
+      'Tells the people who decide about a pending request why you want to make the call. Once for each request.',
+    inputSchema: {
+      type: 'object' as const,
+      properties: {
+        request_id: REQUEST_ID,
+        justification: { type: 'string', description: 'At most 1,000 characters, without secrets' },
+      },
+      required: ['request_id', 'justification'],
+    },
+  },
 ]
 
 /** The same answers as tools of MCP, at every revision, one request at a time: nothing is kept between two. */
@@ -61,20 +91,29 @@ function serverOf(answers: SelfAnswers): Server {
   return server
 }
 
-function answerTool(answers: SelfAnswers, name: string, given: Readonly<Record<string, unknown>>) {
+async function answerTool(
+  answers: SelfAnswers,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+) {
   switch (name) {
     case 'whoami':
       return result(answers.whoami())
     case 'list_access':
       return result(answers.listAccess())
-    case 'check_call': {
-      const checked = answers.checkCall(given)
-      return checked === null ? failed(CALL_MESSAGE) : result(checked)
-    }
+    case 'check_call':
+      return resultOr(CALL_MESSAGE, answers.checkCall(given))
+    case 'get_request':
+      return resultOr(REQUEST_MESSAGE, await answers.readOwnRequest(given['request_id']))
+    case 'request_access':
+      return resultOr(JUSTIFICATION_MESSAGE, await answers.justifyRequest(given))
     default:
       return failed(`There is no tool ${JSON.stringify(name.slice(0, 64))}.`)
   }
 }
+
+const resultOr = (message: string, answer: object | null) =>
+  answer === null ? failed(message) : result(answer)
 
 const failed = (message: string) => ({ ...result({ message }), isError: true })
 

@@ -73,6 +73,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly approvals: string
   readonly created_ms: string
   readonly deadline_ms: string
+  /** Of the agent: its words, masked. */
+  readonly justification?: string
   /** Of a denial or a withdrawal. */
   readonly decided_by?: string
   readonly decided_ms?: string

@@ -26,6 +26,7 @@ export const SCRIPTS = {
   'hold-lease': 1,
   kill: 5,
   lock: 8,
+  'justify-request': 1,
   'keep-schedules': 7,
   'live-edges': 2,
   'note-agent-uses': 9,

@@ -79,7 +79,7 @@ export class HeldCalls {
   /** This process stops: its held calls are answered, so that their callers can ask another one. */
   drain(): void {
     this.#isDraining = true
-    for (const key of [...this.#waiting.keys()]) this.#wakeAll(key, 'draining')
+    for (const key of this.#waiting.keys()) this.#wakeAll(key, 'draining')
   }
 
   async #count(held: HeldCall, most_ms: number): Promise<boolean> {

@@ -154,6 +154,49 @@ test('the door opens to the key of an agent alone', async () => {
   assert.ok([413, 503].includes(long.status), String(long.status))
 })
 
+test('an agent looks at its requests and justifies one, once; others see nothing of it', async () => {
+  const asking = await operator.makeAccess(stack.ownBaseUrl(), {
+    rules: [{ methods: ['GET'], paths: ['/**'], approval: {} }],
+  })
+  const refused = (await ask('GET', `/${asking.base_url}/x`, asking.headers)).json()
+  const { request_id, status_url } = refused.details
+  const path = String(status_url).replace(stack.proxyUrl, '')
+  const shown = (await ask('GET', path, asking.headers)).json()
+  assert.deepEqual(
+    [shown.request_id, shown.status, shown.method, shown.url],
+    [request_id, 'pending', 'GET', `${asking.base_url}/x`],
+  )
+  assert.equal((await ask('GET', path, headers)).status, 400)
+  const secret = `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7h8`
+  const justification = `For <b>invoice 7</b>. \u202E Key ${secret}`
+  const words = { request_id, justification }
+  assert.equal((await ask('POST', 'me/requests', headers, words)).status, 400)
+  assert.equal((await ask('POST', 'me/requests', asking.headers, { request_id })).status, 400)
+  const said = (await ask('POST', 'me/requests', asking.headers, words)).json()
+  assert.match(said.justification, /^For <b>invoice 7<\/b>. \uFFFD Key /)
+  assert.doesNotMatch(said.justification, new RegExp(secret))
+  const other = { request_id, justification: 'something else' }
+  assert.equal((await ask('POST', 'me/requests', asking.headers, other)).status, 400)
+  const seen = await operator.send('GET', `/admin/access-requests/${request_id}`)
+  assert.equal(seen.justification, said.justification)
+  const url = new URL(`${stack.proxyUrl}${DOOR}/mcp`)
+  const client = new Client({ name: 'agent', version: '1.0.0' })
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { requestInit: { headers: asking.headers } }),
+  )
+  await operator.send('POST', `/admin/access-requests/${request_id}/deny`, { comment: 'not now' })
+  const told = await client.callTool({ name: 'get_request', arguments: { request_id } })
+  assert.match(JSON.stringify(told.content), /denied.*not now/)
+  const late = await client.callTool({ name: 'request_access', arguments: words })
+  assert.equal(late.isError, true)
+  await client.close()
+  const { data } = (await ask('GET', 'me/requests', asking.headers)).json()
+  assert.deepEqual(
+    data.map((one: { request_id: string }) => one.request_id),
+    [request_id],
+  )
+})
+
 test('official clients of MCP use the tools at every revision', async () => {
   const url = new URL(`${stack.proxyUrl}${DOOR}/mcp`)
   const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
@@ -163,7 +206,13 @@ test('official clients of MCP use the tools at every revision', async () => {
     const client = new Client(info, { versionNegotiation: { mode } })
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
     const { tools } = await client.listTools()
-    assert.deepEqual(tools.map(({ name }) => name).sort(), ['check_call', 'list_access', 'whoami'])
+    assert.deepEqual(tools.map(({ name }) => name).sort(), [
+      'check_call',
+      'get_request',
+      'list_access',
+      'request_access',
+      'whoami',
+    ])
     const checked = await client.callTool({
       name: 'check_call',
       arguments: { method: 'GET', url: 'https://unknown.example.com/v1/x' },

@@ -181,7 +181,9 @@ test('of an agent with too many held calls the next is answered at once, over al
   assert.equal(await redis.zcard(key), AGENT_HELD_MAX)
   // Calls of a process that has died count until their time is over.
   await redis.zadd(key, Date.now() - 1, 'call_0')
-  const { answer, request_id } = await held(access, { body: 'amount=6' })
+  const { request_id } = refused.json().details
+  const answer = ask(access, { headers: LONG })
+  await until('it is held', async () => (await redis.zscore(key, 'call_0')) === null)
   await decide(request_id, 'deny')
   assertRefusal(await answer, 403, 'approval_denied')
   redis.disconnect()
