@@ -45,7 +45,7 @@ before(async () => {
   const integration = await make('/admin/integrations', {
     name: MARK,
     base_url: `https://${MARK}.example.com/v1`,
-    auth: { type: 'none' },
+    auth: { type: 'bearer', token: 'of-the-integration' },
   })
   ids['agent_id'] = agent.agent_id
   ids['key_id'] = agent.api_key_id
