@@ -40,7 +40,12 @@ export const ALERT_CONCERNS = ['gateway', 'agents', 'handled'] as const
 export type AlertConcern = (typeof ALERT_CONCERNS)[number]
 
 /** Agents can cause these. */
-const OF_AGENTS: ReadonlySet<AlertKind> = new Set(['injection', 'anomaly', 'agent_killed'])
+const OF_AGENTS: ReadonlySet<AlertKind> = new Set([
+  'injection',
+  'anomaly',
+  'agent_killed',
+  'credential_echoed',
+])
 
 export const concernOf = (kind: AlertKind, is_handled: boolean): AlertConcern =>
   !OF_AGENTS.has(kind) ? 'gateway' : is_handled ? 'handled' : 'agents'
