@@ -117,6 +117,7 @@ const isFolderOfMany = (path: string): boolean =>
   [
     'dist',
     'admin/console',
+    'admin/oauth',
     'admin/openapi',
     'docs/reference',
     'test/witness/refusals/recordings.json',
