@@ -161,7 +161,11 @@ function isText({ answers }: Route): boolean {
 function bodyFor({ method, body }: Route): { body?: object } {
   if (method === 'GET' || method === 'DELETE') return {}
   const { required = [] } = (body ?? {}) as { required?: readonly string[] }
-  return { body: Object.fromEntries(required.map((name) => [name, 'x'])) }
+  return {
+    body: Object.fromEntries(
+      required.map((name) => [name, name === 'auth' ? { type: 'none' } : 'x']),
+    ),
+  }
 }
 
 const plain = ({ status, body }: AdminAnswer): object => ({ ...body, status, request_id: null })
