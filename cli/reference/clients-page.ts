@@ -1,5 +1,5 @@
 import { REASONS } from '../../core/catalogue/reasons.ts'
-import type { ClientRecording, RefusalCase, RefusalRecording } from './refusal-recordings.ts'
+import type { RefusalCase, RefusalRecording } from './refusal-recordings.ts'
 import { REFUSAL_CASES, refusalRecordings } from './refusal-recordings.ts'
 import { table } from '../terminal/table.ts'
 
@@ -35,11 +35,6 @@ function cellOf(one: RefusalCase, recording: RefusalRecording | undefined): stri
 
 const headOf = (one: RefusalCase): string => `\`${one}\``.replace('_in_flight`', '`, in flight')
 
-const exampleOf = ({ refusals }: ClientRecording): string => {
-  const shown = refusals.permission_denied?.shown ?? ''
-  return shown === '' ? '' : `\`${shown.replaceAll('`', "'")}\``
-}
-
 /** What clients do with refusals, from recordings. */
 export function clientsPage(): string {
   const clients = Object.entries(refusalRecordings())
@@ -54,23 +49,18 @@ its user sees the status or the code, but not the message. An empty cell was not
 call that the API has received; a client that repeats it gets a 403.
 
 ${table(
-  ['client', ...REFUSAL_CASES.map(headOf)],
-  clients.map(([name, { refusals }]) => [
+  ['client', 'version', '`error_format`', ...REFUSAL_CASES.map(headOf)],
+  clients.map(([name, { version, error_format: format, refusals }]) => [
     name,
+    version,
+    `\`${format}\``,
     ...REFUSAL_CASES.map((one) => cellOf(one, refusals[one])),
   ]),
 )}
 
-## Messages
-
 Before the caller is known, and where Envoy refuses without a processor, the body has the format \`gateway\`
 (${[...WITHOUT_FORMAT].map((one) => `\`${one}\``).join(', ')}). SDKs that expect an object at
-\`error\` show only the status then. An example of each client, for a call that no scope allows:
-
-${table(
-  ['client', 'version', '`error_format`', 'what its user sees'],
-  clients.map(([name, one]) => [name, one.version, `\`${one.error_format}\``, exampleOf(one)]),
-)}
+\`error\` show only the status then.
 
 ## Repeated calls
 

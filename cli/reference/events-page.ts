@@ -4,7 +4,7 @@ import { table } from '../terminal/table.ts'
 
 const HANDLING = {
   kept: 'always',
-  bounded: 'up to the [bounds](../guides/webhooks.md#limits)',
+  bounded: 'bounded',
   gathered: 'at most two per agent and minute, the second with the number of others',
 } as const
 
@@ -16,7 +16,8 @@ export function eventsPage(): string {
   })
   return `# Events
 
-An event is one entry of the activity log. Webhooks can subscribe to those marked below.
+An event is one entry of the activity log. Webhooks can subscribe to those marked below; *bounded*: up to their
+[limits](../guides/webhooks.md#limits). *Counted*: not recorded one by one beyond 120 per agent, error and minute.
 
 ${table(
   ['event', 'recorded when', 'webhooks receive it', 'when frequent', 'alert'],
@@ -24,7 +25,7 @@ ${table(
     `\`${name}\``,
     description,
     delivery === null ? 'no' : HANDLING[delivery.handling],
-    when_frequent === 'counted' ? 'counted beyond 120 per agent, error and minute' : 'recorded',
+    when_frequent === 'counted' ? 'counted' : 'recorded',
     may_alert ? 'possible' : 'no',
   ]),
 )}
@@ -36,14 +37,7 @@ ${rows
   .flatMap(({ name, delivery, errors }) => [
     ...(delivery === null ? [] : [`\n### ${name}\n`]),
     ...(delivery === null || errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}.\n`]),
-    ...(delivery === null
-      ? []
-      : [
-          table(
-            ['member', 'content'],
-            Object.entries(delivery.members).map(([member, what]) => [`\`${member}\``, what]),
-          ),
-        ]),
+    ...(delivery === null ? [] : [membersOf(name, delivery.members)]),
   ])
   .join('\n')}
 
@@ -51,6 +45,25 @@ ${rows
 
 Sent by \`POST /webhooks/{id}/test\` only; it cannot be subscribed to. \`message\` is a sentence.
 `
+}
+
+const membersTable = (members: Readonly<Record<string, string>>): string =>
+  table(
+    ['member', 'content'],
+    Object.entries(members).map(([member, what]) => [`\`${member}\``, what]),
+  )
+
+/** The members of an event, or the event before it that has the same. */
+function membersOf(name: string, members: Readonly<Record<string, string>>): string {
+  const shown = membersTable(members)
+  const same = EVENT_NAMES.slice(
+    0,
+    EVENT_NAMES.findIndex((other) => other === name),
+  ).find((other) => {
+    const earlier = eventRow(other)?.delivery
+    return earlier !== null && earlier !== undefined && membersTable(earlier.members) === shown
+  })
+  return same === undefined ? shown : `The same as [${same}](#${same}).`
 }
 
 const errorsOf = (name: string): string[] =>

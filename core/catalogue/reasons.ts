@@ -151,8 +151,7 @@ export const REASONS = {
     message: 'This agent has been killed. It cannot make calls until an operator reactivates it.',
     event: 'request_rejected',
     anomaly: 'ignored',
-    cause:
-      'The agent was killed. New calls are refused with 403; an MCP tool call is answered 200 with a result that says so. A call in flight at the time of the kill is refused with 503 or cut.',
+    cause: 'The agent was killed. A call in flight is refused with 503 or cut.',
     cure: 'Find out why it was killed (`kill_reason` of the agent), then reactivate it.',
   },
   locked: {
@@ -162,7 +161,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'A [lock](../guides/kill.md#locks) concerns the call: of its agent, key, scope, integration or organization, or of everything. With the mode `read_only`, calls that only read pass. New calls are refused with 403; an MCP tool call is answered 200 with a result that says so. A call in flight when the lock was created is refused with 503 or cut.',
+      'A [lock](../guides/kill.md#locks) concerns the call: of its agent, key, scope, integration or organization, or of everything. A call in flight is refused with 503 or cut.',
     cure: 'Wait for its end (`Retry-After`), or lift it: `agw unlock` with `details.lock_id`.',
   },
   permission_denied: {
@@ -171,7 +170,7 @@ export const REASONS = {
     event: 'permission_denied',
     anomaly: 'denied',
     cause:
-      'The agent has no scope for the integration, or no rule in its scopes allows the method and path (`details.reason`: `no_scope`, `path_not_allowed` or `method_not_allowed`). `scope_expired` and `scope_not_yet`: a scope would allow the call, but has ended or is not in force yet; `details.scope` names it, `details.expires_at` or `details.not_before` is the time. A path with an encoded slash, `&` or an encoded `?` or `#` is also refused if a rule matches it as written but the scope does not allow every [reading](../guides/scopes.md#encoded-slashes) of it; `details.refused_reading` is one that it does not allow. If a [method override or a call of a batch](../guides/scopes.md#batches) is refused, `details.override` names the header, parameter or member.',
+      'The agent has no scope for the integration, or no rule in its scopes allows the method and path (`details.reason`: `no_scope`, `path_not_allowed` or `method_not_allowed`). `scope_expired` and `scope_not_yet`: `details.scope` would allow it at another time. `details.refused_reading`: a [reading](../guides/scopes.md#encoded-slashes) of the path that the scope does not allow. `details.override`: a [method override or a call of a batch](../guides/scopes.md#batches) that it does not allow.',
     cure: 'Add a rule to a scope of the agent, or, if the API treats an encoded slash as part of a name, set `allow_encoded_slashes` on the integration. `POST /admin/explain` repeats the decision without making the call.',
   },
   rate_limit_exceeded: {
@@ -190,7 +189,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'Bodies over 32 KiB, and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and at most half to one organization. The error is also returned if the bodies that are being received exceed `AGW_HELD_BODY_BYTES_PER_AGENT` or `AGW_HELD_BODY_BYTES_PER_ORGANIZATION`.',
+      'Bodies over 32 KiB, and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and half to one organization. Or bodies being received exceed `AGW_HELD_BODY_BYTES_PER_AGENT` or `AGW_HELD_BODY_BYTES_PER_ORGANIZATION`.',
     cure: 'Send fewer large bodies at a time, declare their length, or run more ext-proc processes.',
   },
   mcp_tool_blocked: {
@@ -345,7 +344,7 @@ export const REASONS = {
     anomaly: 'failed',
     cause:
       'The API closed the connection before its response was complete, or sent invalid HTTP. The gateway has already repeated the call if `retries` of the integration and the method and size of the call allow it.',
-    cure: 'Check whether the API has processed the request before retrying it. The activity entry has the details from Envoy. If this happens to POST requests after a pause, set `AGW_UPSTREAM_POOL_IDLE_TIMEOUT` to less than the time for which the API keeps unused connections.',
+    cure: 'Check whether the API has processed the request before retrying it. The activity entry has the details from Envoy. If this happens to POST requests after a pause, lower `AGW_UPSTREAM_POOL_IDLE_TIMEOUT`.',
   },
   redirect_refused: {
     status: 502,
@@ -354,7 +353,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'failed',
     cause:
-      'A header of the API that clients follow (`Location`, `Content-Location`, `Link`, `Refresh`, a URL in `WWW-Authenticate`, …) points to the gateway, to a target URL on it or to another integration of the same origin, or cannot be parsed; or the `endpoint` event of an MCP stream does not point to the same API.',
+      'A header of the API that clients follow (`Location`, `Link`, …) [points](../guides/transparency.md#the-response-that-the-caller-receives) to the gateway or another integration, or cannot be parsed; or the `endpoint` event of an MCP stream does not point to the same API.',
     cure: 'The activity entry shows the header and its destination. Report it to the provider of the API. An API that redirects to other hosts should use absolute URLs.',
   },
   upstream_timeout: {
@@ -390,7 +389,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Or changes of the agent may be unknown since a restore (`details.cause` `restored`, [guide](../guides/backup.md#unknown-changes)). Or no route of the gateway in an Envoy of your own matched an allowed call (`data.upstream.cause` in the activity log), or another filter of that Envoy refused it. Nothing was forwarded.',
+      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Or changes are [unknown since a restore](../guides/backup.md#unknown-changes) (`details.cause` `restored`), or an [Envoy of your own](../guides/existing-envoy.md#when-a-part-is-missing) did not forward an allowed call.',
     cure: 'See `details.cause`, which is missing if Envoy itself refused the call because it got no decision. Run `agw doctor`, with `--envoy-admin` for an Envoy of your own, and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>
