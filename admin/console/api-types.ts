@@ -21,6 +21,7 @@ import type { KillReceiptView } from '../kill/kill-routes.ts'
 import type { KillPreviewView } from '../kill/preview-routes.ts'
 import type { LockView } from '../kill/lock-schemas.ts'
 import type { KillView } from '../kill/receipt-routes.ts'
+import type { AccessRequestView } from '../requests/access-request-schemas.ts'
 import type { OrganizationView } from '../organizations/organization-schemas.ts'
 import type { PatternView } from '../try/pattern-routes.ts'
 import type { ScanReport as ScanReportView } from '../try/scan-routes.ts'
@@ -41,6 +42,7 @@ type AnyPage = Static<ReturnType<typeof ListOf>>
 export type Page<T> = Frozen<Omit<AnyPage, 'data'>> & { readonly data: readonly T[] }
 
 export type Agent = Shown<typeof AgentView>
+export type AccessRequest = Shown<typeof AccessRequestView>
 export type Receipt = Shown<typeof KillReceiptView>
 export type Lock = Shown<typeof LockView>
 export type Kill = Shown<typeof KillView>

@@ -22,6 +22,7 @@ import { IntegrationsPage } from './pages/integrations.tsx'
 import { KillPage } from './pages/kill.tsx'
 import { KillsPage } from './pages/kills.tsx'
 import { OverviewPage } from './pages/overview.tsx'
+import { RequestsPage } from './pages/requests.tsx'
 import { ScopePage } from './pages/scope.tsx'
 import { ScopesPage } from './pages/scopes.tsx'
 import { SecurityPage } from './pages/security.tsx'
@@ -163,7 +164,7 @@ function Frame({
 
 const ROLE_TEXTS: Readonly<Record<Role, string>> = {
   viewer: 'Viewer: read only',
-  operator: 'Operator: also kill, acknowledge, test, replay',
+  operator: 'Operator: also kill, approve, acknowledge, test, replay',
   admin: 'Admin: full access',
 }
 
@@ -211,6 +212,8 @@ function PageOf({ place }: { place: PageAddress }) {
       return <ActivityPage query={query} entry={id} />
     case 'kills':
       return id === undefined ? <KillsPage query={query} /> : <KillPage key={id} kill_id={id} />
+    case 'requests':
+      return <RequestsPage key={id ?? query['agent_id']} query={query} request_id={id} />
     case 'anomalies':
       return <AnomaliesPage key={query['agent_id']} query={query} />
     case 'alerts':

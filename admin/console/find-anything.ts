@@ -32,7 +32,7 @@ export async function findAnything(text: string, mayDo: MayDo): Promise<Findings
   if (text === '') return { ok: true, found: actionsNamed(text, mayDo) }
   const verb = verbOf(text)
   if (verb !== null) return await findAgentActions(verb, mayDo)
-  const pages = [...killNamed(text), ...pagesNamed(text), ...actionsNamed(text, mayDo)]
+  const pages = [...idsNamed(text), ...pagesNamed(text), ...actionsNamed(text, mayDo)]
   const answers = await Promise.all([
     callsNamed(text),
     ask<Page<Agent>>('GET', withQuery('/admin/agents', { q: text, limit: READ })),
@@ -118,10 +118,14 @@ async function callsNamed(text: string): Promise<Calls> {
 const holds = (name: string, text: string): boolean =>
   name.toLowerCase().includes(text.toLowerCase())
 
-const killNamed = (text: string): readonly Found[] =>
-  text.startsWith('kil_') && isId('kills', text)
-    ? [{ kind: 'Kill', title: text, detail: '', href: linkTo(['kills', text]) }]
-    : []
+/** Pages of one kill or of one request, by its id. */
+const idsNamed = (text: string): readonly Found[] =>
+  [
+    { kind: 'Kill', page: 'kills', prefix: 'kil_' },
+    { kind: 'Request', page: 'requests', prefix: 'arq_' },
+  ]
+    .filter(({ page, prefix }) => text.startsWith(prefix) && isId(page, text))
+    .map(({ kind, page }) => ({ kind, title: text, detail: '', href: linkTo([page, text]) }))
 
 const pagesNamed = (text: string): readonly Found[] =>
   [

@@ -2,6 +2,7 @@ const IDS: Readonly<Record<string, RegExp>> = {
   agents: /^[A-Za-z0-9][\w.:-]*$/,
   scopes: /^(new|scp_[\w-]+)$/,
   activity: /^act_[\w-]+$/,
+  requests: /^arq_[\w-]+$/,
   kills: /^kil_[\w-]+$/,
   webhooks: /^whk_[\w-]+$/,
   deliveries: /^dlv_[\w-]+$/,

@@ -5,6 +5,7 @@ type Of =
   | { readonly type: 'edges'; readonly silent: number }
   | { readonly type: 'webhooks'; readonly failing: number; readonly webhooks: readonly Webhook[] }
   | { readonly type: 'locks'; readonly locks: readonly Lock[] }
+  | { readonly type: 'requests'; readonly asking: readonly string[] }
   | { readonly type: 'cause'; readonly cause: AlertCause }
   | { readonly type: 'refusals'; readonly unusual: Unusual }
   | { readonly type: 'handled'; readonly totals: AlertCauses['totals']['handled'] }
@@ -22,6 +23,8 @@ export interface NeedParts {
   /** Those that fail, as far as they are known. */
   readonly webhooks: readonly Webhook[]
   readonly locks: readonly Lock[]
+  /** Names of agents whose calls wait for a decision. */
+  readonly asking: readonly string[]
   readonly causes: AlertCauses
   readonly unusual: readonly Unusual[]
 }
@@ -35,6 +38,7 @@ export function needsOf({
   failing,
   webhooks,
   locks,
+  asking,
   causes,
   unusual,
 }: NeedParts): readonly Need[] {
@@ -72,6 +76,17 @@ export function needsOf({
   ]
   return [
     ...gateway.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]),
+    ...(asking.length > 0
+      ? [
+          {
+            type: 'requests',
+            key: 'requests',
+            concern: 'agents',
+            severity: 'medium',
+            asking,
+          } as const,
+        ]
+      : []),
     ...unusual.map(
       (one) =>
         ({

@@ -5,6 +5,7 @@ export const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['integrations', 'Integrations'],
   ['scopes', 'Scopes'],
   ['activity', 'Activity'],
+  ['requests', 'Requests'],
   ['alerts', 'Alerts'],
   ['anomalies', 'Anomalies'],
   ['kills', 'Kills'],

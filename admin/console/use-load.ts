@@ -91,7 +91,7 @@ export interface Paged<T> extends Omit<Loading<readonly T[]>, 'etag' | 'answered
 const PAGES_EVERY_MS = 15_000
 
 /** A paged list of the API. */
-export function usePages<T>(path: string): Paged<T> {
+export function usePages<T>(path: string, every_ms: number = PAGES_EVERY_MS): Paged<T> {
   const [rest, setRest] = useState<{
     of: Page<T> | null
     items: readonly T[]
@@ -105,7 +105,7 @@ export function usePages<T>(path: string): Paged<T> {
   })
   const [problem, setProblem] = useState<Problem | null>(null)
   // Longer lists are not cut under the eyes of their reader.
-  const first = useLoad<Page<T>>(path, rest.items.length === 0 ? PAGES_EVERY_MS : null)
+  const first = useLoad<Page<T>>(path, rest.items.length === 0 ? every_ms : null)
   const isCurrent = rest.of === first.value
   const next = isCurrent ? rest.next : (first.value?.next_cursor ?? null)
   const items = isCurrent ? rest.items : []

@@ -1,4 +1,4 @@
-import type { AlertCauses, Lock, Page, Series, Stats, Webhook } from './api-types.ts'
+import type { AccessRequest, AlertCauses, Lock, Page, Series, Stats, Webhook } from './api-types.ts'
 import { withQuery } from './api.ts'
 import { type Need, needsOf } from './needs-of.ts'
 import { type Unusual, unusualRefusals } from './unusual-refusals.ts'
@@ -8,6 +8,8 @@ const EVERY_MS = 5000
 const UNUSUAL_EVERY_MS = 60_000
 export const HOUR_MS = 3_600_000
 const DAYS = 7
+/** Agents with a pending request that are counted and named. */
+const ASKING_MAX = '25'
 
 /** What needs an operator, read again every few seconds. */
 export function useNeeds(): {
@@ -22,22 +24,27 @@ export function useNeeds(): {
   const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
   const causes = useLoad<AlertCauses>('/admin/alerts/causes?status=open', EVERY_MS)
   const locks = useLoad<Page<Lock>>('/admin/locks', EVERY_MS)
+  const requests = useLoad<Page<AccessRequest>>(
+    withQuery('/admin/access-requests', { status: 'pending', per_agent: '1', limit: ASKING_MAX }),
+    EVERY_MS,
+  )
   const failing = stats.value?.webhooks.failing ?? 0
   const webhooks = useLoad<Page<Webhook>>(failing > 0 ? '/webhooks?limit=200' : null, EVERY_MS)
   const { found: unusual, read: counts } = useUnusual()
   const needs =
-    stats.value === null || causes.value === null || locks.value === null
+    stats.value === null || causes.value === null || locks.value === null || requests.value === null
       ? null
       : needsOf({
           silent: stats.value.edges.silent,
           failing,
           webhooks: (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing'),
           locks: locks.value.data,
+          asking: requests.value.data.map(({ agent_name }) => agent_name),
           causes: causes.value,
           unusual,
         })
   const totals = causes.value?.totals ?? null
-  const reads = [stats, causes, locks, webhooks]
+  const reads = [stats, causes, locks, requests, webhooks]
   return { needs, totals, reads, counts, reload: causes.reload }
 }
 

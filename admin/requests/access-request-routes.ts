@@ -62,19 +62,26 @@ async function listRequests({
   query,
 }: AdminCall<unknown, Static<typeof RequestQuery>>) {
   const { organization_id } = actor
-  const { status, agent_id } = query
+  const { status, agent_id, per_agent = Infinity } = query
+  const open =
+    agent_id === undefined
+      ? REDIS_KEYS.accessRequestsOpen(organization_id)
+      : REDIS_KEYS.accessRequestsOf(organization_id, agent_id)
+  const counts = new Map<string, number>()
   return await listPage<KnownRequest>(
     {
       redis: context.redis,
       index: REDIS_KEYS.accessRequestIndex(organization_id),
+      ...(status === 'pending' && { among: await context.redis.zrange(open, '0', '-1') }),
       read: (ids) => readRequests(context, organization_id, ids),
-      ...(status === undefined && agent_id === undefined
-        ? {}
-        : {
-            matches: (known) =>
-              (status === undefined || known.status === status) &&
-              (agent_id === undefined || known.fields.agent_id === agent_id),
-          }),
+      matches: (known) => {
+        const of = known.fields.agent_id
+        if (status !== undefined && known.status !== status) return false
+        if (agent_id !== undefined && of !== agent_id) return false
+        const count = (counts.get(of) ?? 0) + 1
+        counts.set(of, count)
+        return count <= per_agent
+      },
     },
     query,
     (records) => records.map((known) => viewOf(context, actor, known)),

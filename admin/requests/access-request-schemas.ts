@@ -17,6 +17,14 @@ const COMMENT_LENGTH_LIMIT = 500
 export const RequestQuery = Strict({
   status: Type.Optional(Type.Enum([...REQUEST_STATUSES])),
   agent_id: Type.Optional(Type.String({ maxLength: 1200 })),
+  per_agent: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      description:
+        'At most so many of each agent in a page, so that one cannot bury those of others',
+    }),
+  ),
   ...PageQuery,
 })
 

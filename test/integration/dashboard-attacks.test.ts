@@ -260,6 +260,7 @@ describe('a page of an admin', () => {
       'agents/%2e%2e%2ftokens',
       'scopes/.',
       'scopes/..',
+      'requests/..',
     ]) {
       await page.goto(`${stack.apiUrl}/#/${hash}`)
       await page.getByRole('heading', { name: 'Not found' }).waitFor()
@@ -270,7 +271,7 @@ describe('a page of an admin', () => {
     const usual = ['/admin/stats', '/readyz', '/dashboard/icon.svg']
     const paths = asked.filter((path) => !usual.includes(path))
     for (const path of paths)
-      assert.match(path, /^\/admin\/(agents|alerts|alerts\/causes|edges|locks)$/)
+      assert.match(path, /^\/admin\/(access-requests|agents|alerts|alerts\/causes|edges|locks)$/)
     assert.deepEqual(browser.complaints(), [])
   })
 

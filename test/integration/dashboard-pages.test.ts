@@ -34,6 +34,8 @@ let hostile: MadeAgent
 let kill_id: string
 let entry_id: string
 let webhook_id: string
+/** A request for an approval, full of what an agent could write. */
+let asked: { readonly access: Access; readonly request_id: string }
 
 const goTo = async (on: Page, hash: string, heading: string): Promise<void> => {
   await on.goto(`${stack.apiUrl}/#/${hash}`)
@@ -56,6 +58,8 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'alerts', () => 'Alerts'],
   [() => 'anomalies', () => 'Anomalies'],
   [() => `anomalies?agent_id=${access.agent.agent_id}`, () => 'Anomalies'],
+  [() => 'requests', () => 'Requests'],
+  [() => `requests/${asked.request_id}`, () => 'Requests'],
   [() => 'kills', () => 'Kills'],
   [() => `kills/${kill_id}`, () => `Kill of ${HOSTILE}`],
   [() => 'webhooks', () => 'Webhooks'],
@@ -67,6 +71,23 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'settings?tab=audit', () => 'Settings'],
   [() => 'try', () => 'Policy tester'],
 ]
+
+const needingApproval = (): Promise<Access> =>
+  stack.operator.makeAccess(stack.ownBaseUrl(), {
+    rules: [{ methods: ['POST'], paths: ['/**'], approval: { valid_seconds: 86_400 } }],
+  })
+
+/** What the refusal says of the request, and the status of the call. */
+async function asks(of: Access, path: string, body: string) {
+  const { status, ...answer } = await call({
+    to: stack.proxyUrl,
+    path: `/${of.base_url}${path}`,
+    method: 'POST',
+    headers: of.headers,
+    body,
+  })
+  return { status, ...(status === 200 ? {} : answer.json().details) }
+}
 
 async function problemsOf(on: Page, rules = ''): Promise<string[]> {
   // Half a megabyte of script, once for each load of the page.
@@ -120,6 +141,20 @@ describe('the dashboard', () => {
     }
     const direct = operatorAt(stack.apiUrl, stack.adminToken)
     webhook_id = (await direct.send('POST', '/webhooks', webhook)).webhook_id
+    const asking = await needingApproval()
+    const long = `/${'x'.repeat(1_500)}?q=${encodeURIComponent(HOSTILE)}`
+    const body = `${HOSTILE}\u202Edlof\u200B ${'y'.repeat(9_000)}`
+    asked = { access: asking, request_id: (await asks(asking, long, body)).request_id }
+    await call({
+      to: stack.proxyUrl,
+      path: '/.well-known/agw/me/requests',
+      method: 'POST',
+      headers: { ...asking.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        request_id: asked.request_id,
+        justification: `${HOSTILE} ${'z'.repeat(900)}`,
+      }),
+    })
     page = await browser.open(`${stack.apiUrl}/`)
     await signIn(page, stack.adminToken)
   })
@@ -411,6 +446,52 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Close' }).click()
     // A drawer that closes sets the address.
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('by keyboard: an operator approves one call, which then passes, and denies another with a reason', async () => {
+    const [own, busy] = [await needingApproval(), await needingApproval()]
+    assert.equal((await asks(own, '/refunds', 'first')).status, 403)
+    await asks(own, '/charges', 'second')
+    // None of them hides the others, which are older.
+    for (let n = 0; n < 7; n++) await asks(busy, '/refunds', String(n))
+    const on = await browser.open(`${stack.apiUrl}/`)
+    await signIn(on, (await newToken('operator')).token)
+    await on.getByRole('row').filter({ hasText: 'agents ask for' }).waitFor()
+    const hand = pageHand(on, 'keyboard')
+    await hand.press(on.getByRole('link', { name: 'Decide', exact: true }))
+    const flood = on.getByRole('region', { name: busy.agent.agent_name })
+    await flood.getByRole('link', { name: 'All of this agent' }).waitFor()
+    assert.equal(await flood.getByRole('article').count(), 5)
+    const group = on.getByRole('region', { name: own.agent.agent_name })
+    const refund = group.getByRole('article').filter({ hasText: '/refunds' })
+    await hand.press(refund.getByRole('button', { name: 'Approve' }))
+    const dialog = on.getByRole('dialog')
+    await dialog.getByText('first').waitFor()
+    await hand.press(dialog.getByRole('button', { name: 'Approve' }))
+    await on.getByRole('status').filter({ hasText: 'may make the call once' }).waitFor()
+    assert.equal(await on.evaluate("document.activeElement.getAttribute('role')"), 'status')
+    assert.equal((await asks(own, '/refunds', 'first')).status, 200)
+    await refund.waitFor({ state: 'detached' })
+    await hand.press(group.getByRole('button', { name: 'Deny' }))
+    await hand.fill(dialog.getByLabel('Reason'), 'not this one')
+    await hand.press(dialog.getByRole('button', { name: 'Deny' }))
+    await on.getByRole('row').filter({ hasText: 'not this one' }).getByText('denied').waitFor()
+    assert.equal((await asks(own, '/charges', 'second')).comment, 'not this one')
+  })
+
+  test('what is asked for is shown as text with its unseen characters, and a viewer sees no body and decides nothing', async () => {
+    await goTo(page, `requests/${asked.request_id}`, 'Requests')
+    await page.getByText(`${HOSTILE} zzz`).waitFor()
+    const body = await page.getByLabel('Body').innerText()
+    assert.ok(body.startsWith(`${HOSTILE}\\u{202e}dlof\\u{200b} yyy`), body)
+    await page.getByText('only its beginning is shown').waitFor()
+    assert.equal(await page.locator('main img').count(), 0)
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await signIn(own, (await newToken('viewer')).token)
+    await goTo(own, `requests/${asked.request_id}`, 'Requests')
+    await own.getByText('Only operators and admins can decide it.').waitFor()
+    assert.equal(await own.locator('main').getByRole('button').count(), 0)
+    assert.equal(await own.getByText('yyy').count(), 0)
   })
 
   test('an export holds what the filter of the page finds', async () => {

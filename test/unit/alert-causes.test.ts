@@ -85,6 +85,7 @@ test('10,000 injections of 100 kinds move nothing of the gateway down, and are c
         failing: 1,
         webhooks: [{ name: 'pager' }],
         locks: [],
+        asking: ['a'],
         unusual: [{ reason: 'r' }],
       }
       const needs = needsOf({ ...parts, causes })

@@ -5,6 +5,7 @@ import { linkTo } from '../place.ts'
 const TONES: Readonly<Record<string, string>> = {
   active: 'good',
   allowed: 'good',
+  approved: 'good',
   ok: 'good',
   complete: 'good',
   incomplete: 'warn',
@@ -13,6 +14,7 @@ const TONES: Readonly<Record<string, string>> = {
   killed: 'bad',
   blocked: 'bad',
   refused: 'bad',
+  denied: 'bad',
   terminated: 'bad',
   failing: 'bad',
   failed: 'bad',

@@ -118,6 +118,8 @@ function What({ need }: { need: Need }): ComponentChildren {
     }
     case 'locks':
       return `${countOf(need.locks.length, 'lock is', 'locks are')} in force: ${namesOf(need.locks.map(targetOf))}.`
+    case 'requests':
+      return `${countOf(need.asking.length, 'agent asks', 'agents ask')} for approvals: ${namesOf(need.asking)}.`
     case 'refusals': {
       const { count, reason, usual } = need.unusual
       return `Out of the ordinary: ${countOf(count, 'call')} refused in an hour (${reasonTitle(reason)}), usually ${usual.toLocaleString()}.`
@@ -202,6 +204,8 @@ function Actions({
           {need.locks.length === 1 ? `agw unlock ${need.locks[0]?.lock_id}` : 'agw locks'}
         </code>
       )
+    case 'requests':
+      return <a href={linkTo(['requests'])}>Decide</a>
     case 'refusals': {
       const from = new Date(Date.now() - 2 * HOUR_MS).toISOString()
       return <a href={linkTo(['activity'], { reason: need.unusual.reason, from })}>Show calls</a>

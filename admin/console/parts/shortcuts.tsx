@@ -11,6 +11,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   g: 'agents',
   i: 'integrations',
   s: 'scopes',
+  r: 'requests',
   l: 'alerts',
   n: 'anomalies',
   k: 'kills',

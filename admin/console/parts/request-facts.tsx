@@ -1,0 +1,89 @@
+import type { AccessRequest } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
+import { linkTo } from '../place.ts'
+import { plainText } from '../plain-text.ts'
+import { useMay } from '../session.ts'
+import { Facts } from './bits.tsx'
+import { Time } from './time.tsx'
+
+/** The call that is asked for. All of it is text of the agent. */
+export function RequestedCall({ request }: { request: AccessRequest }) {
+  const { method, url, excerpt, excerpt_is_cut, body_bytes, headers } = request.call
+  const maySee = useMay('operator')
+  return (
+    <>
+      <pre tabIndex={0} aria-label="Method and URL">
+        {plainText(`${method} ${url}`)}
+      </pre>
+      {headers.length > 0 && (
+        <pre tabIndex={0} aria-label="Headers">
+          {headers.map(({ name, value }) => plainText(`${name}: ${value}`)).join('\n')}
+        </pre>
+      )}
+      {excerpt !== null && (
+        <pre tabIndex={0} aria-label="Body">
+          {plainText(excerpt)}
+        </pre>
+      )}
+      <p class="muted">
+        {whatIsShown(body_bytes, excerpt !== null, excerpt_is_cut, maySee)} What looks like a secret
+        is masked.
+      </p>
+    </>
+  )
+}
+
+function whatIsShown(bytes: number, isShown: boolean, isCut: boolean, maySee: boolean): string {
+  if (!maySee) return 'Only operators and admins can see headers and body.'
+  if (bytes === 0) return 'No body.'
+  const size = countOf(bytes, 'byte')
+  if (!isShown) return `The body of ${size} is no text, and is not shown.`
+  return isCut ? `The body has ${size}; only its beginning is shown.` : `The body has ${size}.`
+}
+
+export function RequestFacts({ request }: { request: AccessRequest }) {
+  const { call, justification, approvals, needed, status, decided_by, decided_at, comment } =
+    request
+  return (
+    <Facts
+      facts={[
+        [
+          'Why (agent’s words)',
+          justification === null ? (
+            <span class="muted">none given</span>
+          ) : (
+            <blockquote>{plainText(justification)}</blockquote>
+          ),
+        ],
+        [
+          'Asked',
+          <>
+            <Time at={request.created_at} /> by rule {call.rule + 1} of{' '}
+            <a href={linkTo(['scopes', call.scope_id])}>{call.scope_name}</a>
+          </>,
+        ],
+        ...(needed > 1 || approvals.length > 0
+          ? [
+              [
+                'Approvals',
+                `${approvals.length} of ${needed} ${approvals.map(({ email }) => email).join(', ')}`,
+              ] as const,
+            ]
+          : []),
+        ...(decided_by !== null && decided_at !== null
+          ? [
+              [
+                'Decided',
+                <>
+                  {status} by {decided_by} <Time at={decided_at} />
+                  {comment !== null && `: ${comment}`}
+                </>,
+              ] as const,
+            ]
+          : []),
+        ['Digest', <code>{call.digest}</code>],
+        ['Body SHA-256', <code>{call.body_sha256}</code>],
+      ]}
+    />
+  )
+}
