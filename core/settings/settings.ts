@@ -347,7 +347,7 @@ export const SETTINGS = {
     'AGW_EGRESS_NO_PROXY',
     kinds.listOf(kinds.noProxyItem, CIDRS_LIMIT),
     '',
-    'Hosts that are connected to without AGW_EGRESS_PROXY. A domain includes its subdomains; one that begins with a dot, only these. Addresses and ranges are compared with addresses in URLs. localhost and loopback addresses are always excepted.',
+    'Hosts that are connected to without AGW_EGRESS_PROXY, in addition to localhost and loopback addresses. A domain includes its subdomains; one that begins with a dot, only these.',
     { shown_default: 'none' },
   ),
   egressProxyResolves: withDefault(
@@ -462,14 +462,14 @@ export const SETTINGS = {
   logExportUrl: optional(
     'AGW_LOG_EXPORT_URL',
     kinds.logReceiverUrl,
-    'Receiver to which the admin service exports the activity logs of all organizations: an OTLP/HTTP endpoint for logs, such as http://127.0.0.1:4318/v1/logs of an OpenTelemetry Collector, or a syslog server, syslog+tls://host:port or syslog+tcp://host:port, which gets events of OCSF.',
+    'Receiver to which the admin service exports the activity logs of all organizations: an OTLP/HTTP endpoint for logs, or a syslog server, which gets events of OCSF.',
     { shown_default: 'not set' },
   ),
   logExportHeaders: withDefault(
     'AGW_LOG_EXPORT_HEADERS',
     kinds.httpHeaders,
     '',
-    'Headers of each request to AGW_LOG_EXPORT_URL, such as Authorization=Bearer%20TOKEN: comma-separated, values percent-encoded.',
+    'Headers of each request to AGW_LOG_EXPORT_URL, such as Authorization=Bearer%20TOKEN.',
     { shown_default: 'none' },
   ),
   logExportEvents: withDefault(
@@ -482,7 +482,7 @@ export const SETTINGS = {
   traceUrl: optional(
     'AGW_TRACE_URL',
     kinds.httpUrl,
-    'OTLP/HTTP endpoint for traces to which each ext-proc process exports spans of sampled calls, its own and those of Envoy, such as http://127.0.0.1:4318/v1/traces of an OpenTelemetry Collector.',
+    'OTLP/HTTP endpoint for traces to which each ext-proc process exports spans of sampled calls, its own and those of Envoy.',
     { shown_default: 'not set' },
   ),
   traceHeaders: withDefault(
