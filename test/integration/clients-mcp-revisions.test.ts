@@ -119,7 +119,10 @@ for (const [name, revision, open] of CLIENTS) {
     const limited = await agentWith({ rate_limiting: { requests_per_minute: 1 } })
     const hasty = await failure(async () => {
       const second = await open(revision, limited.api_key)
-      for (let call = 0; call < 2; call++) await second.run('add', { a: 1, b: 1 })
+      for (let call = 0; call < 2; call++) {
+        const { isError, text } = await second.run('add', { a: 1, b: 1 })
+        if (isError) throw new Error(text)
+      }
     })
     assert.match(hasty, /The rate limit of this agent is exceeded/)
 

@@ -9,13 +9,15 @@ import { countSealed } from '../../admin/encryption/count-sealed.ts'
 import { openSecrets, openUrl } from '../../admin/webhooks/webhook-secret.ts'
 import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
-import type { Connection, Integration } from '../../core/catalogue/model.ts'
+import type { Integration } from '../../core/catalogue/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { fromRoot } from '../../core/system/root.ts'
 import { sealedExcerpt } from '../../core/approval/excerpt.ts'
 import { parseKeyRing, SEALED_KINDS } from '../../core/keys/seal.ts'
+import { Secret } from '../../core/keys/secret.ts'
+import { grantOf, openToken } from '../../core/oauth/grant.ts'
 import { readArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
@@ -49,6 +51,13 @@ const AUTHS = [
     service: 's3',
   },
 ]
+
+const CONSENTED = {
+  type: 'oauth2_authorization_code',
+  authorization_url: 'https://login.example.com/authorize',
+  token_url: 'https://login.example.com/token',
+  client_id: 'c',
+}
 
 const newKey = (): string => randomBytes(32).toString('base64')
 const idOf = (key: string): string => parseKeyRing(key).primary_id
@@ -93,6 +102,18 @@ async function storeEverything(admin: AdminInProcess, name: string, key: string)
     const own = `/admin/integrations/${made.integration_id}/connections`
     connections.push((await make(own, { name: 'own', auth })).connection_id)
   }
+  const ring = parseKeyRing(key)
+  const first = `/admin/integrations/${integrations[0]}/connections`
+  const { connection_id } = await make(first, { name: 'consented', auth: CONSENTED })
+  const tokens = {
+    token: new Secret('secret-of-grant'),
+    refresh_token: new Secret('secret-to-refresh'),
+    lifetime_s: 3_600,
+    style: 'basic',
+    started_ms: Date.now(),
+  } as const
+  const granted = grantOf(ring, await ownerOf(integrations[0] ?? '', connection_id), null, tokens)
+  await redis.hset(REDIS_KEYS.grants(ORG), connection_id, JSON.stringify(granted))
   const { webhook_id } = await make('/webhooks', {
     name: 'signed',
     url: 'https://hooks.example.com/secret',
@@ -104,9 +125,25 @@ async function storeEverything(admin: AdminInProcess, name: string, key: string)
   const agent = { agent_name: `kept-${name}` }
   const headers = { 'idempotency-key': `kept-${name}` }
   const { api_key, agent_id } = await make('/admin/agents', agent, headers)
-  const ring = parseKeyRing(key)
   const request_id = await makeAccessRequest(redis, ORG, agent_id, 'secret-excerpt', ring)
-  return { integrations, connections, webhook_id, agent, headers, api_key, request_id }
+  return {
+    integrations,
+    connections,
+    connection_id,
+    webhook_id,
+    agent,
+    headers,
+    api_key,
+    request_id,
+  }
+}
+
+async function ownerOf(integration_id: string, connection_id: string) {
+  const [of, text] = await Promise.all([
+    redis.hget(REDIS_KEYS.integrations(ORG), integration_id),
+    redis.hget(REDIS_KEYS.connections(ORG), connection_id),
+  ])
+  return ownerOfConnection(JSON.parse(of ?? ''), JSON.parse(text ?? ''))
 }
 
 /** What of it opens with a ring: the plain texts. */
@@ -115,6 +152,7 @@ async function opened(
   {
     integrations,
     connections,
+    connection_id,
     webhook_id,
     request_id,
   }: Awaited<ReturnType<typeof storeEverything>>,
@@ -127,9 +165,12 @@ async function opened(
     texts.push(...textsIn(openAuth(ring, integration)))
     // In the same order.
     const own = connections[integrations.indexOf(id)] ?? ''
-    const text = (await redis.hget(REDIS_KEYS.connections(ORG), own)) ?? ''
-    const owner = ownerOfConnection(integration, JSON.parse(text) as Connection)
-    texts.push(...textsIn(openAuth(ring, owner)))
+    texts.push(...textsIn(openAuth(ring, await ownerOf(id, own))))
+  }
+  const grant = (await redis.hget(REDIS_KEYS.grants(ORG), connection_id)) ?? ''
+  for (const member of ['access_token', 'refresh_token'] as const) {
+    const granted = await ownerOf(integrations[0] ?? '', connection_id)
+    texts.push(openToken(ring, granted, JSON.parse(grant), member)?.reveal() ?? '')
   }
   const webhook = JSON.parse(
     (await redis.hget(REDIS_KEYS.webhooks(ORG), webhook_id)) ?? '',
@@ -157,6 +198,8 @@ const ALL = [
   'first-secret',
   'second-secret',
   'secret-excerpt',
+  'secret-of-grant',
+  'secret-to-refresh',
 ].sort()
 
 const settled = (keys: string) =>
