@@ -62,6 +62,10 @@ before(async () => {
     integration_id,
     rules: [{ methods: ['GET'], paths: ['/orders/*'] }],
   })
+  made['connections'] = await make(`/admin/integrations/${integration_id}/connections`, {
+    name: 'billing',
+    auth: { type: 'none' },
+  })
   made['keys'] = await make('/admin/keys', { name: 'shared key' })
   made['tokens'] = await make('/admin/tokens', {
     email: 'ops@example.com',
