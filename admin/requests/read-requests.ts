@@ -46,12 +46,20 @@ export async function readRequests(
 
 /** As it counts now, whatever the store says: time passes and kills happen without a write. */
 function statusOf(
-  { status, deadline_ms, agent_revision, consumed_ms, forwarded_ms }: AccessRequestFields,
+  {
+    status,
+    deadline_ms,
+    agent_revision,
+    consumed_ms,
+    forwarded_ms,
+    unsent_ms,
+  }: AccessRequestFields,
   agent: Agent | null,
   now_ms: number,
 ): RequestStatus {
   if (consumed_ms !== undefined)
-    return forwarded_ms === undefined && now_ms - Number(consumed_ms) > SENDING_MAX_MS
+    return unsent_ms !== undefined ||
+      (forwarded_ms === undefined && now_ms - Number(consumed_ms) > SENDING_MAX_MS)
       ? 'failed'
       : status
   if (status !== 'pending' && status !== 'approved') return status

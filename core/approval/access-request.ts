@@ -8,10 +8,10 @@ export const REQUEST_STATUSES = [
   'cancelled',
   'failed',
 ] as const
-/** `failed` is not stored: the approval was used, and the call was not sent. */
+/** `failed` is not stored: the approval was used, and the call was not sent, or its edge died before it noted that it was. */
 export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 
-/** A call whose approval was taken is sent within this time, or was not sent. */
+/** Within this time after an approval was taken, its edge notes whether the call was sent. */
 export const SENDING_MAX_MS = 60_000
 /** After its end a request is kept for this long. core/lua/take-approval.lua has the same. */
 export const KEPT_MS = 3_600_000
@@ -83,5 +83,7 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   /** TakenBy as JSON. */
   readonly consumed_by?: string
   readonly forwarded_ms?: string
+  /** The call was refused after all, or its caller has left. */
+  readonly unsent_ms?: string
   readonly ended_ms?: string
 }

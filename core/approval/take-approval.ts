@@ -51,8 +51,11 @@ export type ApprovalState =
       readonly request_id: string
       readonly left_ms: number
       readonly is_new: boolean
-      /** The request before for the same call, whose approval was used; null if there is none. */
-      readonly used: { readonly request_id: string; readonly was_sent: boolean } | null
+      /**
+       * The request before for the same call, whose approval was used; null if there is none. `was_sent` is null as long as its edge has
+       * not said: it is being sent, or the edge died.
+       */
+      readonly used: { readonly request_id: string; readonly was_sent: boolean | null } | null
     }
   | { readonly kind: 'denied'; readonly request_id: string; readonly comment: string | null }
   | { readonly kind: 'expired'; readonly request_id: string }
@@ -135,7 +138,7 @@ function stateOf([
         request_id,
         left_ms: Number(third),
         is_new: is_new === 1,
-        used: used === '' ? null : { request_id: used, was_sent: was_sent === 1 },
+        used: used === '' ? null : { request_id: used, was_sent: sentOf(was_sent) },
       }
     case 'denied':
       return { kind, request_id, comment: third === '' ? null : String(third) }
@@ -148,10 +151,19 @@ function stateOf([
   }
 }
 
-/** Notes that the call that took an approval was sent. A request without the note was not, or its edge died. */
+const sentOf = (noted: number | undefined): boolean | null =>
+  noted === 1 ? true : noted === 0 ? false : null
+
+/** Notes whether the call that took an approval was sent. For a request without the note it is not known: its edge died. */
 export const noteForwarded = (
   redis: RedisClient,
   organization_id: string,
   request_id: string,
+  was_sent: boolean,
 ): Promise<unknown> =>
-  runScript(redis, 'note-forwarded', [REDIS_KEYS.accessRequest(organization_id, request_id)], [])
+  runScript(
+    redis,
+    'note-forwarded',
+    [REDIS_KEYS.accessRequest(organization_id, request_id)],
+    [was_sent ? 'forwarded_ms' : 'unsent_ms'],
+  )

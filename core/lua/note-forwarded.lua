@@ -1,8 +1,8 @@
--- Purpose: notes that the call that took an approval was sent to the API.
+-- Purpose: notes whether the call that took an approval was sent to the API.
 -- KEYS[1] access request
--- ARGV none
+-- ARGV[1] forwarded_ms, or unsent_ms if it was not and will not be
 -- Returns: 1, or 0 if the request is not stored any more
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local time = redis.call('TIME')
-redis.call('HSET', KEYS[1], 'forwarded_ms', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
 return 1

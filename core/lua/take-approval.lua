@@ -7,7 +7,7 @@
 --   KEYS[10..14] as outboxKeys lists them · KEYS[15] all requests by the ms of their creation
 -- ARGV[1] JSON (TakePlan in core/approval/take-approval.ts)
 -- Returns: {'taken', request_id, approvals as JSON}, {'pending', request_id, ms left, 0 or 1: it is new, request_id of the request
---   before that was used or '', 0 or 1: its call was sent}, {'denied', request_id, comment}, {'expired', request_id}, {'none'} if
+--   before that was used or '', 1, 0 or -1: its call was sent, was not, or it is not known}, {'denied', request_id, comment}, {'expired', request_id}, {'none'} if
 --   there is no request and none is to be made, {'busy'}, or {'stale'} if the agent is not as the edge knows it
 -- @include enqueue-event
 local KEPT_MS = 3600000
@@ -63,12 +63,12 @@ local function mayStillApprove(approvals, approvers)
   return #approvals > 0
 end
 
-local before, was_sent = '', 0
+local before, was_sent = '', -1
 local id = redis.call('GET', KEYS[1])
 if id then
   local request = KEYS[6] .. id
-  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent = unpack(redis.call('HMGET', request,
-    'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms', 'forwarded_ms'))
+  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent, unsent = unpack(redis.call('HMGET', request,
+    'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms', 'forwarded_ms', 'unsent_ms'))
   local isOpen = status and not consumed and revision == plan.revision
   if isOpen and status == 'expired' then
     redis.call('DEL', KEYS[1])
@@ -91,7 +91,7 @@ if id then
     end
     finish(id, 'cancelled')
   end
-  if consumed then before, was_sent = id, sent and 1 or 0 end
+  if consumed then before, was_sent = id, sent and 1 or unsent and 0 or -1 end
 end
 
 local ask = plan.ask

@@ -20,10 +20,15 @@ export const approvalStore = ({
 }: Parts): ApprovalServices['approvals'] => ({
   take: (wanted, ask) => takeApproval(redis, wanted, ask),
   seal: (owner, excerpt) => sealedExcerpt.seal(ring, owner, excerpt),
-  noteForwarded: (organization_id, request_id) => {
-    noteForwarded(redis, organization_id, request_id).catch((error: unknown) => {
-      log.warn({ error: String(error), request_id }, 'a sent call could not be noted')
-    })
+  noteForwarded: async (organization_id, request_id, was_sent) => {
+    try {
+      await noteForwarded(redis, organization_id, request_id, was_sent)
+    } catch (error) {
+      log.warn(
+        { error: String(error), request_id, was_sent },
+        'the end of an approved call is not noted',
+      )
+    }
   },
   edge_id,
 })

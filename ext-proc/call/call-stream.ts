@@ -266,8 +266,10 @@ export class CallStream implements CallInFlight, CallIo {
     // What a tunnel carries must not be sent here.
     const watch =
       verdict.tunnel === undefined ? this.#parts.watchOf(this.#stream).begin(this) : null
-    if (watch === 'refuse')
+    if (watch === 'refuse') {
+      verdict.approved?.note(false)
       return this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
+    }
     const isUnlogged = verdict.tunnel === 'intercepted'
     // A lock that is created from here on finds the call by it.
     this.standing = verdict.standing
@@ -302,12 +304,14 @@ export class CallStream implements CallInFlight, CallIo {
       }),
     )
     watch?.answered(this.#stream, false)
-    verdict.approved?.onSent()
+    verdict.approved?.note(true)
   }
 
   /** The caller has left, or the call was cut: whoever approved it sees that it was not made. */
   async #noteSpent({ approved }: Forward, record: CallRecord): Promise<void> {
-    if (approved !== undefined) await this.#refuse(approved.spent, record)
+    if (approved === undefined) return
+    approved.note(false)
+    await this.#refuse(approved.spent, record)
   }
 
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */

@@ -40,7 +40,12 @@ export interface ApprovalServices extends HoldServices {
       owner: { readonly organization_id: string; readonly request_id: string },
       excerpt: Excerpt,
     ) => string
-    readonly noteForwarded: (organization_id: string, request_id: string) => void
+    /** Never rejects. */
+    readonly noteForwarded: (
+      organization_id: string,
+      request_id: string,
+      was_sent: boolean,
+    ) => Promise<void>
     readonly edge_id: string
   }
   readonly killBoard: Pick<RestrictionBoard, 'killedAt'>
@@ -53,6 +58,8 @@ export interface TakenApproval {
   readonly approved: ApprovedBy
   /** The verdict, noted as one that was approved. */
   readonly forward: (verdict: Forward) => Forward
+  /** The refusal of a later step, noted before it is answered: the next repetition says that the call was not sent. */
+  readonly unsent: (refused: Deny) => Promise<Deny>
 }
 
 /** After which a caller looks again; a person takes longer. */
@@ -250,15 +257,21 @@ function taken(
   const approval = { request_id, digest, body_sha256, decided_by }
   const unsent = { ...approval, was_sent: false }
   facts.data['approval'] = unsent
+  const note = (was_sent: boolean): Promise<void> =>
+    noteForwarded(organization_id, request_id, was_sent)
   return {
     approved: { policy_sha256, integration_sha256 },
+    unsent: async (refused) => {
+      await note(false)
+      return refused
+    },
     forward: (verdict) => {
       facts.data['approval'] = approval
       const details = { request_id, cause: 'caller_left' }
       return {
         ...verdict,
         approved: {
-          onSent: () => noteForwarded(organization_id, request_id),
+          note: (was_sent) => void note(was_sent),
           spent: {
             reason: 'approval_expired',
             details,

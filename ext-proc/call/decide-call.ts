@@ -4,7 +4,7 @@ import type { Header } from '../../core/request/header.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Standing } from '../verdict/standing.ts'
-import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
+import { type Deny, deny, type Pass, pass, type Step } from '../verdict/step.ts'
 import { DIRECT, type EgressWay, type EgressWays } from '../upstream/egress-ways.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { type AdmissionServices, type AdmittedCall, admitCall } from './admit-call.ts'
@@ -127,11 +127,11 @@ async function decide(
 
   const filling = credentialOf(services, call, headers, sent)
   const credential = filling instanceof Promise ? await filling : filling
-  if (credential.kind === 'deny') return credential
+  if (credential.kind === 'deny') return unsent(approval, credential)
   const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
   const reviewing = lastReview(services, call, facts, standing, approval?.value ?? null)
   const ended = reviewing === null ? null : await reviewing
-  if (ended !== null) return ended
+  if (ended !== null) return unsent(approval, ended)
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
   const socket = call.is_socket ? planSocket(services, call, io, record) : null
@@ -148,8 +148,12 @@ async function decide(
     socket,
   }
   const verdict = forwardCall(services, call, steps, record)
-  return approval === null || verdict.kind === 'deny' ? verdict : approval.value.forward(verdict)
+  if (verdict.kind === 'deny') return unsent(approval, verdict)
+  return approval === null ? verdict : approval.value.forward(verdict)
 }
+
+const unsent = (taken: Pass<TakenApproval> | null, refused: Deny): Deny | Promise<Deny> =>
+  taken === null ? refused : taken.value.unsent(refused)
 
 /** Null if nobody has to allow the call. */
 const approvalOf = (

@@ -26,7 +26,8 @@ export interface Forward {
   readonly socket?: SocketPlan
   /** An approval was taken for it. */
   readonly approved?: {
-    readonly onSent: () => void
+    /** Whether the call was sent. */
+    readonly note: (was_sent: boolean) => void
     /** If its caller has left before it is sent. */
     readonly spent: Denial
   }

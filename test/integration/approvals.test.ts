@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { takeApproval } from '../../core/approval/take-approval.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call, type HttpAnswer, type HttpCall } from '../kit/call.ts'
 import type { Access } from '../kit/operator.ts'
@@ -313,4 +316,28 @@ test('an approval whose call cannot be sent is used up, and says so', async () =
   const again = await ask(access)
   assert.notEqual(requestOf(again), request_id)
   assert.deepEqual(again.json().details.used, { request_id, was_sent: false })
+  assert.equal((await shown(request_id)).status, 'failed')
+})
+
+test('whether a call was sent is not known until its edge has noted it', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const request_id = requestOf(await ask(access))
+  const { call: asked } = await decide(request_id, 'approve')
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  try {
+    // An edge that takes it and dies.
+    const { revision } = JSON.parse(
+      (await redis.hget(REDIS_KEYS.agents('org_default'), agent_id)) ?? '',
+    )
+    const by = { request_id: 'req_of_the_dead', edge_id: 'dead' }
+    const call = { organization_id: 'org_default', agent_id, revision, digest: asked.digest, by }
+    const { kind } = await takeApproval(redis, { ...call, now: new Date() }, null)
+    assert.equal(kind, 'taken')
+  } finally {
+    redis.disconnect()
+  }
+  const again = await ask(access)
+  assert.notEqual(requestOf(again), request_id)
+  assert.deepEqual(again.json().details.used, { request_id, was_sent: null })
 })

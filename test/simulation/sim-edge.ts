@@ -128,7 +128,7 @@ export class SimEdge {
       approvals: {
         take: nothing,
         seal: nothing,
-        noteForwarded: () => undefined,
+        noteForwarded: () => Promise.resolve(),
         edge_id: name,
       },
       takeRate: (counter) => rates.take(counter),

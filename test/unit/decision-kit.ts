@@ -273,7 +273,8 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
         return change.approval ?? { kind: ask === null ? 'none' : 'busy' }
       },
       seal: () => 'sealed',
-      noteForwarded: (_, request_id) => note(`sent ${request_id}`),
+      noteForwarded: async (_, request_id, was_sent) =>
+        note(`${was_sent ? 'sent' : 'unsent'} ${request_id}`),
       edge_id: 'edge-1',
     },
     nowMs: () => Date.parse('2026-06-01T00:00:00.000Z'),
