@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { FutureTime, Name, Nullable, Strict, Timestamp, UNCLEAN } from '../http/common-schemas.ts'
+import { UNCLEAN } from '../../core/credential/text-forms.ts'
+import { FutureTime, Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** One for each operator and each program of theirs. */

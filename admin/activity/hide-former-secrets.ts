@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { findCredentialType } from '../../core/credential/catalogue.ts'
+import { isGivenReference } from '../../core/credential/secret-reference.ts'
 import { hideWebhookUrl } from '../webhooks/hide-webhook-url.ts'
 
 /**
@@ -29,7 +30,8 @@ function withoutSecrets(state: unknown): unknown {
   const auth = isRecord(state) ? state['auth'] : undefined
   if (!isRecord(state) || !isRecord(auth)) return state
   const members = findCredentialType(auth['type'])?.members ?? {}
-  const secret = (name: string): boolean => members[name]?.visibility === 'secret'
+  const secret = (name: string): boolean =>
+    members[name]?.visibility === 'secret' && !isGivenReference(auth[name])
   if (!Object.keys(auth).some(secret)) return state
   const shown = Object.entries(auth).map(([name, value]) =>
     secret(name) ? [`${name}_last4`, null] : [name, value],

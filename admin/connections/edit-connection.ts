@@ -4,7 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { ownerOfConnection, type PlainAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { invalid, notFound, type Refusal } from '../http/outcome.ts'
-import { checkAuth } from '../integrations/check-auth.ts'
+import { checkAuth, mayNameIn } from '../integrations/check-auth.ts'
 import { warningsOfIntegration } from '../integrations/warnings-of-integration.ts'
 import { forgetGrant } from '../changes/connection-writes.ts'
 import { needsConsent } from '../oauth/needs-consent.ts'
@@ -25,7 +25,7 @@ export async function editConnection({
   readonly value: Static<typeof EditableConnection>
   readonly patch: View
 }): Promise<Edited<Connection> | Refusal> {
-  const { redis, ring, egress } = context
+  const { redis, ring, egress, settings } = context
   const { name, auth } = value
   const asked = patch['status'] === undefined && auth !== undefined ? 'active' : value.status
   if (asked !== current.status && asked !== 'active' && asked !== 'revoked')
@@ -39,9 +39,9 @@ export async function editConnection({
   const writes =
     status === 'active' ? [] : forgetGrant(current.organization_id, current.connection_id)
   if (auth === undefined) return { kind: 'edited', record: renamed, writes }
-  const issues = checkAuth(auth as PlainAuth)
-  if (issues.length > 0) return invalid(issues)
   const { organization_id, integration_id } = current
+  const issues = checkAuth(auth as PlainAuth, mayNameIn(settings.secretRefs, organization_id))
+  if (issues.length > 0) return invalid(issues)
   const integrations = REDIS_KEYS.integrations(organization_id)
   const integration = await readRecord<Integration>(redis, integrations, integration_id)
   if (integration === null) return notFound()

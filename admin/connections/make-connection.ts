@@ -4,7 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { ownerOfConnection, type PlainAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { conflict, invalid, notFound, type Refusal } from '../http/outcome.ts'
-import { checkAuth } from '../integrations/check-auth.ts'
+import { checkAuth, mayNameIn } from '../integrations/check-auth.ts'
 import { warningsOfIntegration } from '../integrations/warnings-of-integration.ts'
 import { needsConsent } from '../oauth/needs-consent.ts'
 import { startConsent } from '../oauth/start-consent.ts'
@@ -20,7 +20,7 @@ export async function makeConnection(
   call: AdminCall<Params, unknown, NewConnection>,
 ): Promise<Made<Connection> | Refusal> {
   const { context, actor, body } = call
-  const { redis, ring, now, egress } = context
+  const { redis, ring, now, egress, settings } = context
   const org = actor.organization_id
   const integration_id = call.params['integration_id'] ?? ''
   const subject = (body.subject ?? 'shared') as ConnectionSubject
@@ -34,7 +34,7 @@ export async function makeConnection(
     agent_id === null ? 1 : redis.hexists(REDIS_KEYS.agents(org), agent_id),
   ])
   if (integration === null) return notFound()
-  const issues = checkAuth(body.auth as PlainAuth)
+  const issues = checkAuth(body.auth as PlainAuth, mayNameIn(settings.secretRefs, org))
   if (hasAgent === 0) issues.push({ path: '/subject', message: 'no agent has this id' })
   if (issues.length > 0) return invalid(issues)
   const [taken] = Object.entries(others).find(([, other]) => other === subject) ?? []

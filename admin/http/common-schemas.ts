@@ -1,12 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { UNCLEAN } from '../../core/credential/text-forms.ts'
 import { PATTERN_MESSAGE } from './describe-problem.ts'
 import { TIME_MESSAGE, TIME_PATTERN } from './read-time.ts'
-
-/** Control characters and half surrogate pairs, as a class of a pattern that other languages read too. */
-export const UNCLEAN = '\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff'
-
-/** For texts that allow every other character. */
-export const NO_CONTROLS = 'must have no control characters'
 
 /** Text for people: no control characters, no half surrogate pairs, at least one visible character. */
 const NAME_LENGTH_LIMIT = 200

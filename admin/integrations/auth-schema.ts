@@ -2,71 +2,35 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 import { type AuthType, CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
+import { type GivenReference, REF_LENGTH_LIMIT } from '../../core/credential/secret-reference.ts'
+import { TEXT_FORMS } from '../../core/credential/text-forms.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
-import { NO_CONTROLS, Nullable, Strict, UNCLEAN } from '../http/common-schemas.ts'
+import { Nullable, Strict } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
-/** Header values of upstreams end well below this. */
-const SECRET_LENGTH_LIMIT = 8192
+/** A secret that is kept elsewhere. `checkAuth` says what it may name. */
+const Reference = Strict({
+  ref: Type.String({
+    maxLength: REF_LENGTH_LIMIT,
+    description: 'env:NAME or file:/PATH, within what AGW_SECRET_REFS allows the organization',
+  }),
+})
 
-interface TextForm {
-  readonly maxLength: number
-  readonly pattern?: string
-  readonly [PATTERN_MESSAGE]?: string
-}
-
-/** The pattern of each kind of text. `checkAuth` checks what a pattern cannot express. */
-const TEXTS: Readonly<Record<TextKind, TextForm>> = {
-  /** Visible ASCII; spaces only between other characters. */
-  header_value: {
-    maxLength: SECRET_LENGTH_LIMIT,
-    pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
-    [PATTERN_MESSAGE]: 'must be visible ASCII characters, with spaces only between them',
-  },
-  header_name: {
-    maxLength: 128,
-    pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
-    [PATTERN_MESSAGE]: 'must be a header name: letters, digits and "-", without spaces or ":"',
-  },
-  parameter_name: {
-    maxLength: 128,
-    pattern: `^[^${UNCLEAN}]+$`,
-    [PATTERN_MESSAGE]: NO_CONTROLS,
-  },
-  text: {
-    maxLength: SECRET_LENGTH_LIMIT,
-    pattern: `^[^${UNCLEAN}]*$`,
-    [PATTERN_MESSAGE]: NO_CONTROLS,
-  },
-  user_name: {
-    maxLength: SECRET_LENGTH_LIMIT,
-    pattern: `^[^:${UNCLEAN}]*$`,
-    [PATTERN_MESSAGE]: 'must have no ":" and no control characters',
-  },
-  word: {
-    maxLength: 100,
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-    [PATTERN_MESSAGE]:
-      'must be letters, digits, ".", "_" and "-", beginning with a letter or digit',
-  },
-  template: {
-    maxLength: SECRET_LENGTH_LIMIT,
-    pattern: `^(?:[^${UNCLEAN}]|\\n)*$`,
-    [PATTERN_MESSAGE]: 'must have no control characters other than line breaks',
-  },
-  private_key: { maxLength: SECRET_LENGTH_LIMIT },
-  url: { maxLength: 2048 },
+const formOf = (kind: TextKind): object => {
+  const { message, ...form } = TEXT_FORMS[kind]
+  return message === undefined ? form : { ...form, [PATTERN_MESSAGE]: message }
 }
 
 const given = ({ type, members }: CredentialType): TSchema =>
   Strict({
     type: Type.Literal(type),
-    ...mapMembers(members, (name, { text, may_be_empty, presence, choices }) => {
-      const schema =
+    ...mapMembers(members, (name, { text, visibility, may_be_empty, presence, choices }) => {
+      const inline =
         choices === undefined
-          ? Type.String({ minLength: may_be_empty ? 0 : 1, ...TEXTS[text] })
+          ? Type.String({ minLength: may_be_empty ? 0 : 1, ...formOf(text) })
           : Type.Enum([...choices])
-      return [name, presence === 'optional' ? Type.Optional(schema) : schema]
+      const schema = visibility === 'secret' ? Type.Union([inline, Reference]) : inline
+      return [[name, presence === 'optional' ? Type.Optional(schema) : schema]]
     }),
   })
 
@@ -74,17 +38,25 @@ const read = ({ type, members }: CredentialType): TSchema =>
   Strict({
     type: Type.Literal(type),
     ...mapMembers(members, (name, { visibility, presence }) => {
-      const schema = visibility === 'secret' ? Nullable(Type.String()) : Type.String()
-      const shown = visibility === 'secret' ? `${name}_last4` : name
-      return [shown, presence === 'optional' ? Type.Optional(schema) : schema]
+      if (visibility === 'secret')
+        return [
+          [`${name}_last4`, Type.Optional(Nullable(Type.String()))],
+          [name, Type.Optional(Reference)],
+        ]
+      return [[name, presence === 'optional' ? Type.Optional(Type.String()) : Type.String()]]
     }),
   })
 
 function mapMembers(
   members: CredentialType['members'],
-  change: (name: string, member: CredentialType['members'][string]) => readonly [string, TSchema],
+  change: (
+    name: string,
+    member: CredentialType['members'][string],
+  ) => readonly (readonly [string, TSchema])[],
 ): TProperties {
-  return Object.fromEntries(Object.entries(members).map(([name, member]) => change(name, member)))
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, member]) => change(name, member)),
+  )
 }
 
 const DISCRIMINATOR = { discriminator: { propertyName: 'type' } }
@@ -99,13 +71,15 @@ export const AuthView = Type.Unsafe<ShownAuth>(
   Type.Union(CREDENTIAL_TYPES.map(read), {
     ...DISCRIMINATOR,
     description:
-      'Without its secret members. `<member>_last4` has the last four characters of each, or null if the secret is short.',
+      'Without its secret members. `<member>_last4` has the last four characters of each, or null if the secret is short. A secret that is kept elsewhere is shown as its reference.',
   }),
 )
-type ShownAuth = { readonly type: AuthType } & Readonly<Record<string, string | null>>
+type ShownAuth = { readonly type: AuthType } & Readonly<
+  Record<string, string | null | GivenReference>
+>
 
 /** A credential that is sent back as it was read. It is compared with the stored one. */
 export const AuthReadBack = Type.Object(
   { type: Type.String() },
-  { additionalProperties: Type.Union([Type.String(), Type.Null()]) },
+  { additionalProperties: Type.Union([Type.String(), Type.Null(), Reference]) },
 )

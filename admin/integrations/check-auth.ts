@@ -1,6 +1,12 @@
 import { findCredentialType } from '../../core/credential/catalogue.ts'
 import type { TextKind } from '../../core/credential/member.ts'
 import { readPrivateKey } from '../../core/credential/private-key.ts'
+import {
+  allowedBy,
+  type GivenReference,
+  isGivenReference,
+  type SecretRefs,
+} from '../../core/credential/secret-reference.ts'
 import { isDropped, isFraming } from '../../core/catalogue/header-table.ts'
 import { plainHeaderName } from '../../core/request/plain-header-name.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
@@ -32,14 +38,37 @@ const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
   },
 }
 
+/** Whether a secret may name this. */
+type MayName = (ref: string) => boolean
+
+/** What the deployment allows the organization; nothing says whether there is something of the name. */
+export const mayNameIn =
+  (refs: SecretRefs, organization_id: string): MayName =>
+  (ref) =>
+    allowedBy(refs, organization_id, ref) !== null
+
+const REFERENCE_PROBLEM =
+  'must be env:AGW_SECRET_NAME or file:/PATH below a prefix that AGW_SECRET_REFS lists for this organization; an operator of the deployment sets it'
+
 /** Checks a credential beyond its schema. */
-export function checkAuth(auth: PlainAuth): Issue[] {
-  const given = auth as Readonly<Record<string, string | undefined>>
+export function checkAuth(auth: PlainAuth, mayName: MayName): Issue[] {
+  const given = auth as Readonly<Record<string, string | GivenReference | undefined>>
   const declared = findCredentialType(auth.type)
+  const isOfConnection = declared?.application.kind === 'connection'
   const issues = Object.entries(declared?.members ?? {}).flatMap(
     ([name, { text: kind }]): Issue[] => {
       const text = given[name]
-      const message = text === undefined ? null : (CHECKS[kind]?.(text) ?? null)
+      const ofReference = (ref: string): string | null =>
+        isOfConnection
+          ? 'must be the value itself: a credential with consent has no references'
+          : mayName(ref)
+            ? null
+            : REFERENCE_PROBLEM
+      const message = isGivenReference(text)
+        ? ofReference(text.ref)
+        : text === undefined
+          ? null
+          : (CHECKS[kind]?.(text) ?? null)
       return message === null ? [] : [{ path: `/auth/${name}`, message }]
     },
   )
@@ -50,7 +79,7 @@ export function checkAuth(auth: PlainAuth): Issue[] {
 }
 
 /** The same for the credential of an integration itself. */
-export const checkOwnAuth = (auth: PlainAuth): Issue[] =>
+export const checkOwnAuth = (auth: PlainAuth, mayName: MayName): Issue[] =>
   findCredentialType(auth.type)?.application.kind === 'connection'
     ? [
         {
@@ -58,4 +87,4 @@ export const checkOwnAuth = (auth: PlainAuth): Issue[] =>
           message: 'needs consent, which a connection of the integration is given: use none here',
         },
       ]
-    : checkAuth(auth)
+    : checkAuth(auth, mayName)

@@ -14,7 +14,7 @@ import type { Edited, View } from '../resources/resource.ts'
 import { checkLabels } from '../labels/check-labels.ts'
 import { integrationSelecting, labelChange } from '../labels/selected.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
-import { checkOwnAuth } from './check-auth.ts'
+import { checkOwnAuth, mayNameIn } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import { claimChanges, findTakenClaim } from './integration-claims.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
@@ -37,12 +37,14 @@ export async function editIntegration({
   readonly value: Static<typeof EditableIntegration>
   readonly patch: View
 }): Promise<Edited<Integration> | Refusal> {
-  const { redis, ring, egress } = context
+  const { redis, ring, egress, settings } = context
   const parsed = readBaseUrl(value.base_url)
   if (!parsed.ok) return invalid([parsed.issue])
   const { auth, upstream, ...rest } = { ...value, also_hosts: completeAlsoHosts(value.also_hosts) }
   const issues = [
-    ...(auth === undefined ? [] : checkOwnAuth(auth)),
+    ...(auth === undefined
+      ? []
+      : checkOwnAuth(auth, mayNameIn(settings.secretRefs, current.organization_id))),
     ...checkAlsoHosts(rest),
     ...checkLabels(rest.labels),
   ]

@@ -1,4 +1,5 @@
 import { findCredentialType } from '../../core/credential/catalogue.ts'
+import { SecretReference } from '../../core/credential/secret-reference.ts'
 import {
   type Integration,
   UPSTREAM_DEFAULTS,
@@ -39,7 +40,7 @@ function upstreamView({ upstream = UPSTREAM_DEFAULTS }: Integration): Record<str
   return shown
 }
 
-/** Of each secret at most the last four characters. */
+/** Of each secret at most the last four characters, or the reference to it. */
 export function authView(ring: KeyRing, owner: CredentialOwner): Record<string, unknown> {
   const { auth } = owner
   const opened = openAuth(ring, owner) as Readonly<Record<string, unknown>> | null
@@ -51,6 +52,7 @@ export function authView(ring: KeyRing, owner: CredentialOwner): Record<string, 
     if (!Object.hasOwn(stored, member)) continue
     const secret = opened?.[member]
     if (visibility === 'public') view[member] = stored[member]
+    else if (secret instanceof SecretReference) view[member] = { ref: secret.ref }
     else view[`${member}_last4`] = secret instanceof Secret ? shownOf(secret.reveal()) : null
   }
   return view

@@ -9,7 +9,7 @@ import type { Made } from '../resources/resource.ts'
 import { checkLabels } from '../labels/check-labels.ts'
 import { integrationSelecting, labelChange } from '../labels/selected.ts'
 import { checkAlsoHosts, completeAlsoHosts } from './check-also-hosts.ts'
-import { checkOwnAuth } from './check-auth.ts'
+import { checkOwnAuth, mayNameIn } from './check-auth.ts'
 import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import { claimChanges, findTakenClaim } from './integration-claims.ts'
 import {
@@ -25,12 +25,12 @@ export async function makeIntegration(
   call: AdminCall<unknown, unknown, Static<typeof NewIntegration>>,
 ): Promise<Made<Integration> | Refusal> {
   const { context, actor, body } = call
-  const { redis, ring, now, egress } = context
+  const { redis, ring, now, egress, settings } = context
   const org = actor.organization_id
   const parsed = readBaseUrl(body.base_url)
   const also_hosts = completeAlsoHosts(body.also_hosts)
   const issues = [
-    ...checkOwnAuth(body.auth),
+    ...checkOwnAuth(body.auth, mayNameIn(settings.secretRefs, org)),
     ...checkAlsoHosts({ ...body, also_hosts }),
     ...checkLabels(body.labels ?? {}),
   ]

@@ -1,15 +1,8 @@
 import { Type } from 'typebox'
 import { REQUEST_STATUSES } from '../../core/approval/access-request.ts'
 import { APPROVAL_REUSE, APPROVER_ROLES } from '../../core/catalogue/model.ts'
-import {
-  Count,
-  NO_CONTROLS,
-  Nullable,
-  PageQuery,
-  Strict,
-  Timestamp,
-  UNCLEAN,
-} from '../http/common-schemas.ts'
+import { NO_CONTROLS, UNCLEAN } from '../../core/credential/text-forms.ts'
+import { Count, Nullable, PageQuery, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 const COMMENT_LENGTH_LIMIT = 500

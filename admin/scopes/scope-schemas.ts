@@ -10,17 +10,8 @@ import {
   SPEAKERS,
 } from '../../core/catalogue/model.ts'
 import { TRUSTED_TEXT } from '../../core/scanner/trusted-text.ts'
-import {
-  Id,
-  Name,
-  NO_CONTROLS,
-  Nullable,
-  Strict,
-  TimeText,
-  Timestamp,
-  UNCLEAN,
-  User,
-} from '../http/common-schemas.ts'
+import { NO_CONTROLS, UNCLEAN } from '../../core/credential/text-forms.ts'
+import { Id, Name, Nullable, Strict, TimeText, Timestamp, User } from '../http/common-schemas.ts'
 import { SelectorSchema, SelectorView } from '../labels/label-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 

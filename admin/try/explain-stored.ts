@@ -5,8 +5,10 @@ import { compileScopes } from '../../core/decision/compile-scopes.ts'
 import { compileLocks } from '../../core/decision/locks.ts'
 import { closedHosts } from '../../core/decision/unlisted-hosts.ts'
 import type { Reason } from '../../core/catalogue/reasons.ts'
+import { referencesIn } from '../../core/credential/secret-reference.ts'
 import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
 import { isNewer } from '../../core/store/stored-record.ts'
+import { mayNameIn } from '../integrations/check-auth.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { explainCall, type Question } from './explain-call.ts'
 import type { Explanation } from './explanation.ts'
@@ -50,7 +52,9 @@ export function explainStored(
     ({ connection_id }) => connection_id === explanation.connection?.connection_id,
   )
   const owner = used === undefined ? integration : ownerOfConnection(integration, used)
-  if (isNewer(integration) || openAuth(ring, owner) === null)
+  const auth = isNewer(integration) ? null : openAuth(ring, owner)
+  const mayName = mayNameIn(settings.secretRefs, integration.organization_id)
+  if (auth === null || !referencesIn(auth).every(mayName))
     return refused(explanation, 'credential_unavailable', { base_url })
   const cause = literalRefusal(egress, base_url)
   return cause === null

@@ -1,15 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { DELIVERED_EVENTS } from '../../core/catalogue/events.ts'
+import { NO_CONTROLS, UNCLEAN } from '../../core/credential/text-forms.ts'
 import {
   Id,
   Name,
-  NO_CONTROLS,
   Nullable,
   PageQuery,
   Strict,
   TimeText,
   Timestamp,
-  UNCLEAN,
   Warnings,
 } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'

@@ -23,6 +23,8 @@ import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 import { NewWebhook } from '../../admin/webhooks/webhook-schemas.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
+import { isGivenReference, parseReference } from '../../core/credential/secret-reference.ts'
+import type { PlainAuth } from '../../core/store/credential-binding.ts'
 import type { Environment } from '../../core/settings/settings.ts'
 import { expandTemplate } from './expand-template.ts'
 import { fillReferences } from './fill-references.ts'
@@ -115,7 +117,8 @@ function fillSecrets(
   const fill = (holder: Json, members: readonly string[], at: string): Json => {
     const filled: Record<string, unknown> = { ...holder }
     for (const member of members) {
-      if (holder[member] === undefined) continue
+      // The gateway reads what a reference names; a file needs no variable for it.
+      if (holder[member] === undefined || isGivenReference(holder[member])) continue
       const result = fillReferences(holder[member], env)
       if (!result.ok) issues.push({ path: `${at}/${member}`, message: result.message })
       filled[member] = result.ok ? result.text : STAND_IN
@@ -138,6 +141,8 @@ function fillSecrets(
 
 /** The gateway has a limit of its own, which only it knows. */
 const ANY_BODY_BYTES = Number.POSITIVE_INFINITY
+/** What an organization may name is the gateway's to say. */
+const isNameable = (ref: string): boolean => parseReference(ref) !== null
 /** Which private ranges a webhook may reach is the gateway's to say. */
 const ANY_ADDRESS = new AddressPolicy(['0.0.0.0/0', '::/0'])
 
@@ -151,7 +156,7 @@ const COMPLETE: Readonly<
   integrations: (sound) => {
     const { base_url, auth } = sound
     const read = typeof base_url === 'string' ? readBaseUrl(base_url) : null
-    const issues = isObject(auth) ? checkOwnAuth(auth as Parameters<typeof checkOwnAuth>[0]) : []
+    const issues = isObject(auth) ? checkOwnAuth(auth as PlainAuth, isNameable) : []
     if (read?.ok === false) issues.unshift(read.issue)
     const canonical = read?.ok ? { base_url: read.base.base_url } : {}
     const { defaults } = SECTION_RESOURCES.integrations

@@ -6,6 +6,7 @@ import { EditableScope } from '../../admin/scopes/scope-schemas.ts'
 import { EditableWebhook } from '../../admin/webhooks/webhook-schemas.ts'
 import { hideWebhookUrl, isHiddenUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
+import type { GivenReference } from '../../core/credential/secret-reference.ts'
 import { isObject, type Json, type Section } from './section-resources.ts'
 import { isUnknownSecret } from './unknown-secrets.ts'
 import { withoutNulls } from './without-nulls.ts'
@@ -124,15 +125,15 @@ function authDifferences(wanted: Json, shown: Json, all_secrets: boolean): Membe
   )
   const changes = below('auth.', Object.fromEntries(plain), rest)
   for (const name of secrets) {
-    const value = wanted[name] as string | undefined
+    const value = wanted[name] as string | GivenReference | undefined
     if (isUnknownSecret(value)) continue
-    const before = own(shown, `${name}_last4`)
-    const after = value === undefined ? undefined : shownOf(value)
-    if (before !== after || (all_secrets && value !== undefined))
+    const before = own(shown, name) ?? own(shown, `${name}_last4`)
+    const after = typeof value === 'string' ? shownOf(value) : value
+    if (!isDeepStrictEqual(before, after) || (all_secrets && value !== undefined))
       changes.push({ member: `auth.${name}`, secret: true })
   }
   return changes
 }
 
 const isShownSecret = (name: string, { type }: Json): boolean =>
-  secretMembers(type).some((member) => name === `${member}_last4`)
+  secretMembers(type).some((member) => name === member || name === `${member}_last4`)

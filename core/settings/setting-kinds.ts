@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { EVENT_NAMES, type EventName } from '../catalogue/events.ts'
 import { parseUrl } from '../bounded/parse-url.ts'
+import { isReferencePrefix, type SecretRefs } from '../credential/secret-reference.ts'
 import { readProxyUrl } from '../egress/read-proxy-url.ts'
 
 export type Parsed<T> =
@@ -201,6 +202,40 @@ export const keyId = matching(
   /^[0-9a-f]{8}$/,
   'is not a key id of 8 hexadecimal digits',
 )
+
+const SECRET_REFS_PROBLEM =
+  'is not a JSON object of lists of prefixes by organization, such as {"org_default": ["env:AGW_SECRET_", "file:/run/secrets/"]}'
+/** Each costs a comparison per call. */
+const PREFIXES_LIMIT = 64
+
+export const secretRefs: SettingKind<SecretRefs> = {
+  name: 'JSON: prefixes by organization',
+  parse: (text) => {
+    const refs = parseJson(text)
+    if (typeof refs !== 'object' || refs === null || Array.isArray(refs))
+      return bad(SECRET_REFS_PROBLEM)
+    for (const prefixes of Object.values(refs) as unknown[]) {
+      if (!Array.isArray(prefixes) || prefixes.length > PREFIXES_LIMIT)
+        return bad(SECRET_REFS_PROBLEM)
+      const wrong: unknown = prefixes.find(
+        (prefix) => typeof prefix !== 'string' || !isReferencePrefix(prefix),
+      )
+      if (wrong !== undefined)
+        return bad(
+          `contains ${JSON.stringify(wrong)}, which is neither env:AGW_SECRET_… nor file:/FOLDER/ with a slash at its end`,
+        )
+    }
+    return good(refs as SecretRefs)
+  },
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
 
 /** For retention: from an hour to ten years. */
 export const days: SettingKind<number> = {

@@ -1,5 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import { EVENT_NAMES } from '../catalogue/events.ts'
+import { parseReference } from '../credential/secret-reference.ts'
 import * as kinds from './setting-kinds.ts'
 import type { SettingKind } from './setting-kinds.ts'
 import { readSecretFile } from './secret-file.ts'
@@ -355,6 +356,13 @@ export const SETTINGS = {
     kinds.trueOrFalse,
     'false',
     'true: this host cannot resolve public names, so names are not checked here, and AGW_EGRESS_PROXY must refuse private, loopback, link-local and metadata addresses. agw doctor tries it.',
+  ),
+  secretRefs: withDefault(
+    'AGW_SECRET_REFS',
+    kinds.secretRefs,
+    '{}',
+    'What the secret members of credentials may refer to in place of a value, by organization: {"org_default": ["env:AGW_SECRET_", "file:/run/secrets/"]}. env: is for variables that begin with AGW_SECRET_, file: for the files in one folder. Set it, the variables and the files for the admin service and for each ext-proc process.',
+    { shown_default: 'none' },
   ),
   upstreamCaFile: optional(
     'AGW_UPSTREAM_CA_FILE',
@@ -726,6 +734,9 @@ const sourceOf = (row: Row<unknown>, env: Environment): string => {
   return file === '' ? row.name : `The content of ${variable} (${file})`
 }
 
+/** What a credential may refer to. */
+const isSecret = (name: string): boolean => parseReference(`env:${name}`) !== null
+
 /** AGW_ variables that are not settings, each as a sentence. */
 export function unknownSettings(env: Environment): readonly string[] {
   const known = new Set<string | null>([
@@ -733,7 +744,7 @@ export function unknownSettings(env: Environment): readonly string[] {
     ...CLIENT_VARIABLES,
   ])
   return Object.keys(env)
-    .filter((name) => name.startsWith('AGW_') && !known.has(name))
+    .filter((name) => name.startsWith('AGW_') && !known.has(name) && !isSecret(name))
     .map((name) => `${name} is not a setting of this gateway.`)
 }
 

@@ -4,6 +4,12 @@ import {
   type SealedAuth,
   secretMembers,
 } from '../credential/catalogue.ts'
+import {
+  type GivenReference,
+  isGivenReference,
+  openedSecret,
+  sealedTextOf,
+} from '../credential/secret-reference.ts'
 import { urlsOf } from '../credential/urls-of.ts'
 import type { Connection, Integration } from '../catalogue/model.ts'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../keys/seal.ts'
@@ -50,7 +56,10 @@ export function credentialBinding(owner: CredentialOwner, member: string): SealB
   }
 }
 
-/** `owner.auth` contains the plaintext secrets; returns the same credential with each of them sealed. */
+/**
+ * `owner.auth` contains the plaintext secrets; returns the same credential with each of them sealed. A reference is sealed as a secret
+ * is, so that it is bound to the same origins.
+ */
 export function sealAuth(
   ring: KeyRing,
   owner: Omit<CredentialOwner, 'auth'> & { readonly auth: PlainAuth },
@@ -69,7 +78,7 @@ export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | nu
     if (declared.members[member]?.was_public && !isSealed(text)) return new Secret(text)
     const secret = unseal(ring, text, credentialBinding(owner, member))
     complete &&= secret !== null
-    return secret
+    return secret === null ? null : openedSecret(secret)
   })
   return complete ? (opened as OpenedAuth) : null
 }
@@ -99,8 +108,9 @@ export function resealAuth(
 function mapSecrets<T>(auth: SealedAuth, change: (text: string, member: string) => T): object {
   const changed: Record<string, unknown> = { ...auth }
   for (const member of secretMembers(auth.type)) {
-    const text = changed[member]
-    if (typeof text === 'string') changed[member] = change(text, member)
+    const given = changed[member] as string | GivenReference | undefined
+    const text = isGivenReference(given) ? sealedTextOf(given) : given
+    if (text !== undefined) changed[member] = change(text, member)
   }
   return changed
 }

@@ -1,6 +1,8 @@
 /** Why a credential cannot be used; `cause` in the activity entry. docs/guides/credentials.md lists them. */
 export const CREDENTIAL_CAUSES = {
   not_opened: 'The stored secret cannot be decrypted with the current encryption key.',
+  reference_unavailable:
+    'A secret of the credential is kept elsewhere, and AGW_SECRET_REFS does not allow the organization to name it, it cannot be read, or its value cannot be what it is used for.',
   not_a_header: 'The stored credential contains characters that are not allowed in a header.',
   doctor_not_passed:
     'AGW_DOCTOR_PASS_FILE is set, and its file does not exist: `agw doctor --envoy-admin` has not passed.',

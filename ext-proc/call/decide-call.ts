@@ -1,6 +1,7 @@
 import { type Batch, describeParts } from '../../core/request/batch.ts'
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Header } from '../../core/request/header.ts'
+import type { SecretReferences } from '../credential/secret-references.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Standing } from '../verdict/standing.ts'
@@ -43,6 +44,7 @@ export type DecisionServices = AdmissionServices &
   ApprovalServices &
   ForwardServices & {
     readonly tokens: Pick<TokenCache, 'get' | 'rejected'>
+    readonly references: Pick<SecretReferences, 'resolve'>
     /**
      * Null, or, after this process was paused, a promise that resolves when the messages received in the meantime (kills) have
      * been processed.
@@ -96,7 +98,7 @@ async function decide(
   if (rate.kind === 'deny') return rate
   if (taking !== null) record.note('rate', 'pass')
 
-  if (io.has_body) askForToken(services.tokens, call)
+  if (io.has_body) askForToken(services, call)
   const body = plan === null ? UNREAD : await readCallBody(services, call, plan, io, record)
   if (body.kind === 'deny') return body
   const { sent, facts } = body.value
@@ -180,7 +182,10 @@ const lastReview = (
     ? reviewIfEnded(services, standing)
     : reviewApproved(services, call, facts, standing, taken)
 
-type Attaching = Pick<DecisionServices, 'tokens' | 'connectUrl' | 'mayAttach' | 'nowMs'>
+type Attaching = Pick<
+  DecisionServices,
+  'tokens' | 'references' | 'connectUrl' | 'mayAttach' | 'nowMs'
+>
 
 function credentialOf(
   services: Attaching,

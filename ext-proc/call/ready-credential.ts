@@ -12,11 +12,17 @@ import type { StaticCredential } from '../../core/decision/apply-credential.ts'
 import type { CredentialCause, TokenFailure } from '../../core/token/credential-cause.ts'
 import { ownerOfConnection } from '../../core/store/credential-binding.ts'
 import type { GrantClient, TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
+import type { SecretReferences } from '../credential/secret-references.ts'
 import { payloadOf } from '../credential/payload-of.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
 
 type Tokens = Pick<TokenCache, 'get' | 'rejected'>
+
+interface Services {
+  readonly tokens: Tokens
+  readonly references: Pick<SecretReferences, 'resolve'>
+}
 
 /** The credential, with everything that had to be awaited. */
 export type ReadyCredential =
@@ -36,9 +42,12 @@ export type ReadyCredential =
     }
 
 /** A token is fetched while the body arrives and is scanned. */
-export function askForToken(tokens: Tokens, call: AdmittedCall): void {
-  const auth = authOf(call)
-  const isUsable = auth !== null && narrowingCause(auth, call) === null
+export function askForToken({ tokens, references }: Services, call: AdmittedCall): void {
+  const stored = authOf(call)
+  const auth = stored === null ? null : references.resolve(call.agent.organization_id, stored)
+  // A secret that is being read is waited for later.
+  if (auth === null || auth instanceof Promise) return
+  const isUsable = narrowingCause(auth, call) === null
   const client = isUsable ? clientOf(auth, call) : null
   if (client !== null) void tokens.get(orderOf(call, client))
 }
@@ -55,19 +64,33 @@ function authOf({ organization, integration, scope, credential }: AdmittedCall):
 }
 
 /**
- * Waits for an access token that is not cached, or for the hash of a large body.
+ * Waits for a secret that is kept elsewhere, for an access token that is not cached, or for the hash of a large body.
  * @param headers as received: a client may have signed the chunks of the body
  * @param body as it is sent to the API; null if it was not buffered.
  */
 export function readyCredential(
-  { tokens, connectUrl }: { readonly tokens: Tokens; readonly connectUrl: ConnectUrl },
+  { connectUrl, ...services }: Services & { readonly connectUrl: ConnectUrl },
   call: AdmittedCall,
   headers: readonly Header[],
   body: Buffer | null,
 ): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   if (call.credential.kind === 'refused') return denyConnection(call, call.credential, connectUrl)
-  const auth = authOf(call)
-  if (auth === null) return denyCredential(call, { cause: 'not_opened' })
+  const stored = authOf(call)
+  if (stored === null) return denyCredential(call, { cause: 'not_opened' })
+  const use = (auth: OpenedAuth | null) =>
+    auth === null
+      ? denyCredential(call, { cause: 'reference_unavailable' })
+      : readyAuth(services, call, auth, { headers, body })
+  const auth = services.references.resolve(call.agent.organization_id, stored)
+  return auth instanceof Promise ? auth.then(use) : use(auth)
+}
+
+function readyAuth(
+  { tokens }: Services,
+  call: AdmittedCall,
+  auth: OpenedAuth,
+  { headers, body }: { readonly headers: readonly Header[]; readonly body: Buffer | null },
+): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   const cause = narrowingCause(auth, call)
   if (cause !== null) return denyCredential(call, { cause })
   const client = clientOf(auth, call)

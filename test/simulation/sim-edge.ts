@@ -115,6 +115,7 @@ export class SimEdge {
       killBoard,
       uses,
       tokens: { get: nothing, rejected: () => undefined },
+      references: { resolve: (_, auth) => auth },
       mayServe: () => lease.isHeld,
       whyUnavailable: () => null,
       caughtUp: () => stall.caughtUp(),

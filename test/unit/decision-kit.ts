@@ -10,10 +10,12 @@ import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
 import type { ScanResult } from '../../core/scanner/scan-request.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
+import type { SecretRefs } from '../../core/credential/secret-reference.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
 import { Secret } from '../../core/keys/secret.ts'
 import type { CallIo } from '../../ext-proc/call/call-io.ts'
 import { decideCall, type DecisionServices } from '../../ext-proc/call/decide-call.ts'
+import { SecretReferences } from '../../ext-proc/credential/secret-references.ts'
 import type { TokenResult } from '../../ext-proc/credential/token-cache.ts'
 import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
@@ -79,6 +81,8 @@ export interface CallChange {
   readonly scope?: Partial<Scope>
   readonly integration?: Partial<Integration>
   readonly auth?: PlainAuth
+  readonly refs?: SecretRefs
+  readonly env?: Readonly<Record<string, string>>
   readonly rate?: RateTaken | Error
   readonly scan?: ScanResult
   readonly token?: TokenResult
@@ -247,6 +251,12 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
       },
       rejected: () => undefined,
     },
+    references: new SecretReferences({
+      refs: change.refs ?? {},
+      env: change.env ?? {},
+      nowMs: () => 0,
+      log: { warn: () => undefined, error: () => undefined },
+    }),
     mayServe: () => (lease.length > 1 ? lease.shift() : lease[0]) === true,
     whyUnavailable: (error) => (error === null ? null : 'the store is full'),
     egress: { wayTo: () => ({ kind: 'direct' }) },

@@ -57,7 +57,7 @@ export function describeAuth(auth: Integration['auth']): string {
     .map(([name, value]) =>
       name.endsWith('_last4')
         ? `${name.slice(0, -6)} ${value ? `…${value}` : 'stored'}`
-        : `${name} ${value}`,
+        : `${name} ${typeof value === 'object' ? value?.ref : value}`,
     )
   return [auth.type, ...shown].join(' · ')
 }

@@ -1,0 +1,83 @@
+import { Secret } from '../keys/secret.ts'
+
+/** What the secrets of each organization may name, by prefix (AGW_SECRET_REFS). */
+export type SecretRefs = Readonly<Record<string, readonly string[]>>
+
+/** A secret as a caller sends it and reads it back where the value itself is kept elsewhere. */
+export interface GivenReference {
+  readonly ref: string
+}
+
+/** Only ext-proc reads the value, when a call needs it. */
+export class SecretReference extends Secret {
+  readonly ref: string
+
+  constructor(ref: string) {
+    super('')
+    this.ref = ref
+  }
+
+  /** @throws since the value is elsewhere: `''` must never be sent in its place */
+  override reveal(): never {
+    throw new Error('a secret that is kept elsewhere was used before it was read')
+  }
+}
+
+/** A setting, with the file that it can come from. */
+const OWN_VARIABLE = /^AGW_SECRET_REFS(?:_FILE)?$/
+const VARIABLE = /^AGW_SECRET_[A-Z0-9_]{1,200}$/
+const VARIABLE_PREFIX = /^AGW_SECRET_[A-Z0-9_]{0,200}$/
+export const REF_LENGTH_LIMIT = 1024
+/** Files that the kernel makes up, among them the environment of each process. */
+const KERNEL_FOLDERS = /^\/(?:proc|sys|dev)(?:\/|$)/
+
+/** In the sealed text of a secret, where no secret itself can begin like this: none may have control characters. */
+const MARK = '\0ref:'
+
+export const sealedTextOf = ({ ref }: GivenReference): string => MARK + ref
+
+export function openedSecret(secret: Secret): Secret {
+  const text = secret.reveal()
+  return text.startsWith(MARK) ? new SecretReference(text.slice(MARK.length)) : secret
+}
+
+export const isGivenReference = (value: unknown): value is GivenReference =>
+  typeof value === 'object' && value !== null && 'ref' in value && typeof value.ref === 'string'
+
+/** What the secrets of an opened credential name. */
+export const referencesIn = (auth: object): string[] =>
+  Object.values(auth).flatMap((value) => (value instanceof SecretReference ? [value.ref] : []))
+
+/** A canonical absolute path, so that it begins with the folder that it is in. */
+const isPath = (path: string): boolean =>
+  path.startsWith('/') &&
+  path.length <= REF_LENGTH_LIMIT &&
+  !KERNEL_FOLDERS.test(path) &&
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  !/[\u0000-\u001f\u007f]/.test(path) &&
+  path
+    .slice(1)
+    .split('/')
+    .every((segment) => segment !== '' && segment !== '.' && segment !== '..')
+
+/** `env:NAME` or `file:/PATH`. */
+export function parseReference(
+  ref: string,
+): { readonly kind: 'env' | 'file'; readonly name: string } | null {
+  const [, kind, name = ''] = /^(env|file):(.+)$/s.exec(ref) ?? []
+  if (kind === 'env' && VARIABLE.test(name) && !OWN_VARIABLE.test(name)) return { kind, name }
+  return kind === 'file' && isPath(name) ? { kind, name } : null
+}
+
+/** What an operator of the deployment may allow: variables that begin alike, or what is in one folder. */
+export function isReferencePrefix(prefix: string): boolean {
+  const [, kind, name = ''] = /^(env|file):(.+)$/s.exec(prefix) ?? []
+  if (kind === 'env') return VARIABLE_PREFIX.test(name)
+  return kind === 'file' && name.endsWith('/') && isPath(name.slice(0, -1))
+}
+
+/** The prefix by which an organization may name this; null if it may not. */
+export const allowedBy = (refs: SecretRefs, organization_id: string, ref: string): string | null =>
+  parseReference(ref) === null || !Object.hasOwn(refs, organization_id)
+    ? null
+    : (refs[organization_id]?.find((prefix) => ref.startsWith(prefix)) ?? null)
