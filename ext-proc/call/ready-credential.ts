@@ -4,7 +4,7 @@ import {
   type OpenedFor,
 } from '../../core/credential/catalogue.ts'
 import { credentialOwner } from '../../core/decision/also-hosts.ts'
-import type { TokenClient, TokenUse } from '../../core/credential/token-client.ts'
+import type { TokenUse } from '../../core/credential/token-client.ts'
 import type { Header } from '../../core/request/header.ts'
 import type { ChosenCredential } from '../../core/decision/choose-credential.ts'
 import type { ConnectRequest } from '../../core/store/connect-token.ts'
