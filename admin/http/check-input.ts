@@ -51,6 +51,10 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const sized = new Set(
     errors.filter(({ keyword }) => /^m..Length$/.test(keyword)).map((error) => error.instancePath),
   )
+  // A text that may also be an object has an error as text, which is enough.
+  const formed = new Set(
+    errors.filter(({ keyword }) => keyword === 'pattern').map((error) => error.instancePath),
+  )
   const seen = new Set<string>()
   const issues: Issue[] = []
   const add = (issue: Issue): void => {
@@ -62,6 +66,8 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
     if (alternatives.some(({ at }) => isWithin(error.instancePath, at))) continue
     // If a text is empty or too long, its pattern adds nothing.
     if (error.keyword === 'pattern' && sized.has(error.instancePath)) continue
+    const { keyword, instancePath: path } = error
+    if (keyword === 'type' && (sized.has(path) || formed.has(path))) continue
     for (const issue of describe(schema, error)) add(issue)
   }
   for (const { at, schema: choice } of alternatives)
