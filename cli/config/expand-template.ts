@@ -43,7 +43,8 @@ export function unknownTemplate(name: unknown): string {
 
 type AddIssue = (path: string, message: string) => void
 
-const without = ({ auth: _, ...rest }: Json): Json => rest
+const without = (own: Json): Json =>
+  Object.fromEntries(Object.entries(own).filter(([name]) => name !== 'auth'))
 
 function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: AddIssue): Json {
   const values = isObject(given) ? given : {}

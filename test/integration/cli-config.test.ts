@@ -288,7 +288,10 @@ test('errors that only the gateway can detect are reported with their position i
   const { code, out, err } = await apply(config({ scopes }))
   assert.equal(code, 1)
   assert.equal(out, '+ integration openai\n+ agent bot\n+ agent other\n')
-  assert.match(err, /^Hint: .*\n3 of 5 changes were made\. Not made:\n\+ scope chat \(bot → openai\)\n/)
+  assert.match(
+    err,
+    /^Hint: .*\n3 of 5 changes were made\. Not made:\n\+ scope chat \(bot → openai\)\n/,
+  )
   assert.match(err, /:1: scopes\[0\]\.max_body_bytes must be at most 8388608/)
 })
 

@@ -54,10 +54,11 @@ export function givenAuth(types: Types, auth: Auth): object {
 export function describeAuth(auth: Integration['auth']): string {
   const shown = Object.entries(auth)
     .filter(([name]) => name !== 'type')
-    .map(([name, value]) =>
-      name.endsWith('_last4')
+    .map(([name, value]) => {
+      if (value !== null && typeof value === 'object') return `${name} ${value.ref}`
+      return name.endsWith('_last4')
         ? `${name.slice(0, -6)} ${value ? `…${value}` : 'stored'}`
-        : `${name} ${typeof value === 'object' ? value?.ref : value}`,
-    )
+        : `${name} ${value}`
+    })
   return [auth.type, ...shown].join(' · ')
 }
