@@ -64,6 +64,7 @@ test('files are compressed by one process of the lowest priority, also after one
   await assert.rejects(compressor.compress(damaged, `${HOURS[0]}.gz`, never), {
     code: 'Z_BUF_ERROR',
   })
+  await until('its process has ended', () => startedBy(process.pid).length === 0)
   const pids: number[] = []
   for (const file of HOURS) {
     await compressor.compress(folder, file, never)
