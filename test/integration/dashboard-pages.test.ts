@@ -422,9 +422,10 @@ describe('the dashboard', () => {
     })
     assert.equal(blocked.status, 403)
     for (const [hash, heading] of [
-      ['agents', 'Agents'],
+      [`agents?q=${hostile.agent_id}`, 'Agents'],
       [`agents/${hostile.agent_id}`, HOSTILE],
       ['activity', 'Activity'],
+      ['activity?event=agent_killed', 'Activity'],
       ['activity?event=injection_blocked', 'Activity'],
       ['alerts', 'Alerts'],
       ['kills', 'Kills'],
@@ -432,7 +433,7 @@ describe('the dashboard', () => {
     ] as const) {
       await goTo(page, hash, heading)
       await page.getByRole('row').nth(1).waitFor()
-      if (hash === 'agents' || hash === 'activity')
+      if (hash.startsWith('agents?') || hash === 'activity?event=agent_killed')
         await page.getByRole('table').getByText(HOSTILE).first().waitFor()
       assert.equal(await page.locator('main img').count(), 0)
       assert.match(await page.title(), /Agent Access Gateway$/)
@@ -1345,6 +1346,7 @@ describe('the dashboard', () => {
     await page.route(/\/admin\/tokens/, (route) => void later.push(() => route.continue()))
     await goTo(page, 'alerts', 'Alerts')
     await goTo(page, 'settings', 'Settings')
+    await until('the tokens are asked for', () => later.length > 0)
     const button = page.getByRole('button', { name: 'Create key' })
     const box = (await button.boundingBox()) ?? assert.fail()
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
