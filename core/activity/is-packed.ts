@@ -1,8 +1,14 @@
-import { EVENTS } from '../catalogue/events.ts'
+import { type EventName, EVENTS } from '../catalogue/events.ts'
 
 const OPENING = '"event":"'
+/** Of refused calls, those with this reason alone raise an alert. */
+const ALERTING = '"reason":"credential_echoed"'
 const PACKED: readonly string[] = Object.entries(EVENTS).flatMap(([event, row]) =>
-  row.reports_call && !row.may_alert && row.delivery === null ? [event] : [],
+  row.reports_call &&
+  row.delivery === null &&
+  (!row.may_alert || event === ('request_rejected' satisfies EventName))
+    ? [event]
+    : [],
 )
 
 /**
@@ -10,5 +16,6 @@ const PACKED: readonly string[] = Object.entries(EVENTS).flatMap(([event, row]) 
  */
 export function isPacked(text: string): boolean {
   const begin = text.indexOf(OPENING) + OPENING.length
+  if (text.includes(ALERTING)) return false
   return PACKED.some((event) => text.startsWith(event, begin) && text[begin + event.length] === '"')
 }

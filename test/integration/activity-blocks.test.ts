@@ -178,6 +178,8 @@ test('only calls that raise no alert and no event are packed', () => {
     'admin_action',
   ] as const)
     assert.equal(isPacked(JSON.stringify(activityEntry(event, {}))), packed.includes(event), event)
+  const echoed = activityEntry('request_rejected', { reason: 'credential_echoed' })
+  assert.ok(!isPacked(JSON.stringify(echoed)))
 })
 
 test('every entry of a block has a place of its own, in order, and rows between blocks fit in', async () => {
