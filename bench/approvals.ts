@@ -166,7 +166,7 @@ async function checkUsed(
     `${request_id}: a repetition was answered that the call was not sent, but it was`,
   )
   if (count > 0) return
-  // What nobody has taken is still there for the next repetition.
+  // An approval that was not taken is still there for the next repetition.
   const next = await send(to, access)
   const shown = await operator.send('GET', `/admin/access-requests/${request_id}`)
   if (next?.status === 200)

@@ -82,7 +82,7 @@ const NEXT: Readonly<Record<KnownRequest['status'], string>> = {
   pending: 'Wait for a person to decide, then make exactly the same call again.',
   approved: 'Make exactly the same call again. It passes once.',
   denied: 'Do not make the call again. Tell your user.',
-  expired: 'Nobody has decided in time. Make the call again to ask again.',
+  expired: 'It was not decided in time. Make the call again to ask again.',
   cancelled: 'The request was withdrawn. Make the call again to ask again.',
   failed: 'The approval was used, but the call was not sent. Make the call again to ask again.',
 }

@@ -22,7 +22,7 @@ export interface WantedApproval {
   readonly now: Date
 }
 
-/** The fields of a request that whoever asks determines. */
+/** The fields of a request that the edge determines when it asks. */
 type AskedFields = Pick<
   AccessRequestFields,
   | 'request_id'

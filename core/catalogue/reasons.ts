@@ -256,7 +256,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'The rule has `approval`, and nobody has allowed exactly this call yet, or its approval was used. A repetition of the same call attaches to the same request. `details.used` names a request before for the same call whose approval was used; `was_sent: false`: the API was not called; `null`: it is being called, or its edge died, and it may have been called.',
+      'The rule has `approval`, and exactly this call is not approved yet, or its approval was used. A repetition of the same call attaches to the same request. `details.used` names the earlier request for the same call, whose approval was used; `was_sent: false`: the API was not called; `null`: it is being called, or its edge died, and it may have been called.',
     cure: 'Approve the request: `agw requests approve`, or `POST /admin/access-requests/{request_id}/approve`. If a repetition makes another request, the client sends something else each time; see [what counts](../guides/approvals.md#the-digest).',
   },
   approval_denied: {

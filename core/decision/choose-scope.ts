@@ -253,7 +253,7 @@ function mightMatch(
 
 /**
  * What a person has to allow, as the call and its overrides are written and as a lenient upstream may read them: in each reading the
- * first rule of every scope counts that matches, so that spelling cannot select a rule that asks nobody.
+ * first rule of every scope counts that matches, so that spelling cannot select a rule without approval.
  */
 function neededApproval(
   there: IntegrationScopes,

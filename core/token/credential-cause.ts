@@ -26,8 +26,7 @@ export const CREDENTIAL_CAUSES = {
   not_narrowable: 'A scope has a token_narrowing, and the credential is not a GitHub App.',
   narrowed_to_nothing: 'The token_narrowing of all scopes of the call together leave nothing.',
   no_placeholder: 'The call does not have {agw:token} at a place that the credential declares.',
-  needs_consent:
-    'Nobody has consented to the use of this connection yet, or the consent has ended.',
+  needs_consent: 'There is no consent to the use of this connection yet, or it has ended.',
   consent_ended:
     'The provider refused the refresh token: it was revoked, has expired, or was used before.',
   token_lost:

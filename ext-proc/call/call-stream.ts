@@ -307,7 +307,7 @@ export class CallStream implements CallInFlight, CallIo {
     verdict.approved?.note(true)
   }
 
-  /** The caller has left, or the call was cut: whoever approved it sees that it was not made. */
+  /** The caller has left, or the call was cut: its approvers see that it was not made. */
   async #noteSpent({ approved }: Forward, record: CallRecord): Promise<void> {
     if (approved === undefined) return
     approved.note(false)

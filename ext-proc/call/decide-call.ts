@@ -157,7 +157,7 @@ async function decide(
 const unsent = (taken: Pass<TakenApproval> | null, refused: Deny): Deny | Promise<Deny> =>
   taken === null ? refused : taken.value.unsent(refused)
 
-/** Null if nobody has to allow the call. */
+/** Null if the call needs no approval. */
 const approvalOf = (
   services: ApprovalServices,
   call: AdmittedCall,

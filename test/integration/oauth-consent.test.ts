@@ -145,7 +145,7 @@ test('a state is needed, is good once, and is of no use to another operator', as
   }
   const foreign = await finish(answer, other, 409)
   assert.equal(foreign.details.reason, 'unknown_state')
-  // It is spent now, for whoever has it.
+  // It is spent now, for every holder.
   await finish(answer, asked, 409)
   assert.deepEqual(tokenRequests, [])
   assert.equal(await statusOf(made), 'needs_consent')
