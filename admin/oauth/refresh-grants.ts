@@ -11,7 +11,7 @@ import { repeatWork } from '../../core/system/repeat-work.ts'
 import type { Egress } from '../../core/token/post-form.ts'
 import { connectionOwner, type OwnedConnection } from './connection-owner.ts'
 
-const INTERVAL_MS = 250
+const INTERVAL_MS = 500
 /** The next attempt if this process ends while it deals with a grant. */
 const RETRY_MS = 1_000
 /** Grants at the same time, and those of one organization, whose provider may not respond. */

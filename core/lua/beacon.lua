@@ -3,11 +3,11 @@
 -- Guarantee: a beacon requires a write to the store that has its epoch; a store that accepts no writes sends none.
 -- KEYS[1] beacon leader · KEYS[2] epoch · KEYS[3] edge beats · KEYS[4] their clock
 -- ARGV[1] name of this process · ARGV[2] time to live of the election in ms · ARGV[3] channel
--- Returns: 1 when this process sent the beacon, else 0
+-- Returns: 0 when this process sent the beacon, else for how many ms another process is elected
 -- @include hold-lease
 -- @include edge-beats
 lookAtBeats(KEYS[3], KEYS[4])
-if holdLease(KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
+if holdLease(KEYS[1], ARGV[1], ARGV[2]) == 0 then return math.max(1, redis.call('PTTL', KEYS[1])) end
 local epoch = redis.call('GET', KEYS[2]) or '0'
 redis.call('PUBLISH', ARGV[3], '{"kind":"beacon","version":1,"epoch":' .. epoch .. ',"sender":' .. cjson.encode(ARGV[1]) .. '}')
-return 1
+return 0

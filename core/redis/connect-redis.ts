@@ -127,8 +127,13 @@ const sentinelLogin = (
 })
 
 function keepPinging(client: StoreClient): void {
+  let read = -1
   const timer = setInterval(() => {
-    if (client.status === 'ready') client.ping().catch(() => undefined)
+    if (client.status !== 'ready') return
+    const { bytesRead } = client.stream
+    // What came since the last look says as much as the reply to a ping.
+    if (bytesRead === read) client.ping().catch(() => undefined)
+    read = bytesRead
   }, PING_INTERVAL_MS)
   // A client that is disconnected between two attempts emits no 'end', and must not keep the process running.
   timer.unref()

@@ -1,7 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 
 /** A sample wakes the process, so this is also what an idle process costs. */
-const RESOLUTION_MS = 50
+const RESOLUTION_MS = 200
 const NS_PER_S = 1e9
 
 /** How busy this process is. */

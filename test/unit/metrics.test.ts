@@ -55,9 +55,9 @@ test('the load of a process is the longest delay of its event loop since the las
   const load = new ProcessLoad()
   load.read()
   // The first sample after a reading is the start of the first delay.
-  await new Promise((resolve) => setTimeout(resolve, 60))
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 170)
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  await new Promise((resolve) => setTimeout(resolve, 220))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 420)
+  await new Promise((resolve) => setTimeout(resolve, 220))
   const { agw_event_loop_lag_seconds, agw_memory_bytes } = load.read()
   assert.ok(agw_event_loop_lag_seconds >= 0.1, String(agw_event_loop_lag_seconds))
   assert.ok(agw_memory_bytes > 10_000_000)
