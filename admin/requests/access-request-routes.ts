@@ -5,7 +5,12 @@ import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts
 import { entityTag } from '../http/entity-tag.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { listPage } from '../resources/list-page.ts'
-import { AccessRequestView, DecisionBody, RequestQuery } from './access-request-schemas.ts'
+import {
+  AccessRequestView,
+  ApprovalBody,
+  DecisionBody,
+  RequestQuery,
+} from './access-request-schemas.ts'
 import { type Decide, decideRequest, tagOf } from './decide-request.ts'
 import { type KnownRequest, readRequests, viewOf } from './read-requests.ts'
 
@@ -21,7 +26,7 @@ const decideRoute = (what: Decide, summary: string): Route =>
     summary,
     conditional: true,
     params: RequestParams,
-    body: DecisionBody,
+    body: what === 'approve' ? ApprovalBody : DecisionBody,
     answers: { 200: AccessRequestView },
     handle: (call) => decideRequest(call, what),
   })
@@ -51,7 +56,7 @@ export const accessRequestRoutes: readonly Route[] = [
       return answer(200, viewOf(context, actor, known), { etag: entityTag(tagOf(known)) })
     },
   }),
-  decideRoute('approve', 'Allow exactly this call, once'),
+  decideRoute('approve', 'Allow exactly this call, once, or all calls by its rule for a time'),
   decideRoute('deny', 'Deny the call. The agent is shown the comment'),
   decideRoute('cancel', 'Withdraw a request or an approval that was not used'),
 ]

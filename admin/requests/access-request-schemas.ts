@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { REQUEST_STATUSES } from '../../core/approval/access-request.ts'
 import { APPROVAL_REUSE, APPROVER_ROLES } from '../../core/catalogue/model.ts'
 import { NO_CONTROLS, UNCLEAN } from '../../core/credential/text-forms.ts'
-import { Count, Nullable, PageQuery, Strict, Timestamp } from '../http/common-schemas.ts'
+import { Count, Nullable, PageQuery, Strict, TimeText, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 const COMMENT_LENGTH_LIMIT = 500
@@ -21,7 +21,7 @@ export const RequestQuery = Strict({
   ...PageQuery,
 })
 
-export const DecisionBody = Strict({
+const COMMENT = {
   comment: Type.Optional(
     Type.String({
       maxLength: COMMENT_LENGTH_LIMIT,
@@ -29,6 +29,15 @@ export const DecisionBody = Strict({
       [PATTERN_MESSAGE]: NO_CONTROLS,
       description: 'Of a denial, the agent is shown it',
     }),
+  ),
+}
+export const DecisionBody = Strict(COMMENT)
+export const ApprovalBody = Strict({
+  ...COMMENT,
+  expires_at: Type.Optional(
+    TimeText(
+      'Until then all calls of the agent by this rule are allowed, at most 30 days; without it exactly this call, once',
+    ),
   ),
 })
 
@@ -71,7 +80,10 @@ export const AccessRequestView = Strict({
   approvers: Type.Enum([...APPROVER_ROLES]),
   needed: Count,
   reuse: Type.Enum([...APPROVAL_REUSE]),
-  approvals: Type.Array(Strict({ email: Type.String(), approved_at: Timestamp })),
+  approvals: Type.Array(
+    Strict({ email: Type.String(), approved_at: Timestamp, expires_at: Nullable(Timestamp) }),
+    { description: 'expires_at: null if the person allowed the call once' },
+  ),
   created_at: Timestamp,
   expires_at: Timestamp,
   decided_by: Nullable(Type.String()),
@@ -85,5 +97,10 @@ export const AccessRequestView = Strict({
     }),
   ),
   forwarded_at: Nullable(Timestamp),
+  result: Strict({
+    scope_id: Nullable(
+      Type.String({ description: 'The scope that an approval with expires_at has made' }),
+    ),
+  }),
   evaluation_id: Type.String({ description: 'request_id of the call that was refused first' }),
 })

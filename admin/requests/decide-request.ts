@@ -9,12 +9,17 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
 import { answer, conflict, notFound, type Plan, type Refusal } from '../http/outcome.ts'
+import { type GrantPlan, makeGrant, readGrantEnd, removal } from './make-grant.ts'
 import { approvalsOf, callOf, type KnownRequest, readRequests, viewOf } from './read-requests.ts'
 import { refuseSecond } from './refuse-second.ts'
 
 export type Decide = 'approve' | 'deny' | 'cancel'
 
-type DecideCall = AdminCall<{ readonly request_id: string }, unknown, { comment?: string } | null>
+type DecideCall = AdminCall<
+  { readonly request_id: string },
+  unknown,
+  { readonly comment?: string; readonly expires_at?: string } | null
+>
 
 /** What changes with If-Match: everything that a decision depends on. */
 export const tagOf = ({ fields: { status, approvals, deadline_ms } }: KnownRequest): string =>
@@ -32,7 +37,9 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
   if (refused !== null) return refused
   const now_ms = Math.floor(context.clock.now().ms)
   const { fields, agent } = known
-  const changed = changedFields(call, fields, what, now_ms)
+  const made = await decided(call, known, what, now_ms)
+  if ('kind' in made) return made
+  const { changed, grant } = made
   const guards: Guard[] = [
     ...(['status', 'approvals', 'deadline_ms'] as const).map(
       (name): Guard => ['HGET', keyOf(actor.organization_id, fields), name, fields[name]],
@@ -40,6 +47,7 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
     ...(agent === null
       ? []
       : [['HGET', REDIS_KEYS.agents(actor.organization_id), fields.agent_id, agent.text] as const]),
+    ...(grant?.guards ?? []),
   ]
   const shown: KnownRequest = {
     ...known,
@@ -50,13 +58,15 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
   return {
     kind: 'plan',
     guards,
-    writes: writesOf(actor.organization_id, fields, changed, now_ms),
+    writes: [...writesOf(actor.organization_id, fields, changed, now_ms), ...(grant?.writes ?? [])],
+    needs: grant?.needs ?? [],
     targets: [
       {
         what: 'access_request',
         organization_id: actor.organization_id,
         request_id: fields.request_id,
       },
+      ...(grant?.targets ?? []),
     ],
     events: [decidedEntry(call, shown, now_ms)],
     audits: [
@@ -64,12 +74,18 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
         action: `access_request.${what}`,
         target: fields.request_id,
         before: { status: fields.status },
-        after: { status: shown.status, comment: body?.comment ?? null, digest: fields.digest },
+        after: {
+          status: shown.status,
+          comment: body?.comment ?? null,
+          digest: fields.digest,
+          expires_at: body?.expires_at ?? null,
+        },
         agent_id: fields.agent_id,
         agent_name,
         scope_id,
         integration_id,
       },
+      ...(grant?.audits ?? []),
     ],
     answer: answer(200, viewOf(context, actor, shown)),
   }
@@ -97,11 +113,42 @@ function mayDecide(call: DecideCall, known: KnownRequest, what: Decide): Refusal
 
 type Changed = Partial<AccessRequestFields>
 
+interface Decided {
+  readonly changed: Changed
+  /** What an approval for a time makes; null for any other decision. */
+  readonly grant: GrantPlan | null
+}
+
+async function decided(
+  call: DecideCall,
+  known: KnownRequest,
+  what: Decide,
+  now_ms: number,
+): Promise<Decided | Refusal> {
+  const { context, actor, body } = call
+  const { fields } = known
+  const wanted = what === 'approve' ? body?.expires_at : undefined
+  const end = wanted === undefined ? null : readGrantEnd(fields, wanted, new Date(now_ms))
+  if (end !== null && typeof end !== 'string') return end
+  const changed = changedFields(call, fields, what, now_ms, end)
+  const approvals = approvalsOf({ ...fields, ...changed })
+  const ends = approvals.flatMap(({ expires_at = [] }) => expires_at)
+  // One of several who allows the call once has not allowed more.
+  const [first] = ends.toSorted((a, b) => Date.parse(a) - Date.parse(b))
+  if (changed.status !== 'approved' || first === undefined || ends.length < approvals.length)
+    return { changed, grant: null }
+  const grant = await makeGrant(context, actor.organization_id, known, first)
+  if (grant.kind === 'refusal') return grant
+  const deadline_ms = String(Date.parse(first))
+  return { changed: { ...changed, deadline_ms, scope_id: grant.scope_id }, grant }
+}
+
 function changedFields(
   { actor, body }: DecideCall,
   fields: AccessRequestFields,
   what: Decide,
   now_ms: number,
+  expires_at: string | null,
 ): Changed {
   const comment = body?.comment
   const decided = {
@@ -120,6 +167,7 @@ function changedFields(
         email: actor.email,
         token_id: actor.token_id,
         approved_at: new Date(now_ms).toISOString(),
+        ...(expires_at === null ? {} : { expires_at }),
       }
       const approvals = [...approvalsOf(fields), approval]
       const isEnough = approvals.length >= Number(fields.needed)
@@ -146,12 +194,22 @@ function writesOf(
   ]
   const set = Object.entries(changed).flatMap(([name, value]) => [name, value ?? ''])
   const writes: Write[] = [['HSET', key, ...set]]
-  const { deadline_ms } = changed
-  if (changed.status === 'cancelled')
+  const { deadline_ms, scope_id } = changed
+  // A grant is open no more: nothing is to be decided, and calls do not use it up.
+  const ends_ms = changed.status === 'cancelled' ? now_ms : Number(deadline_ms)
+  if (changed.status === 'cancelled' || scope_id !== undefined)
     writes.push(
       ...open.map((index): Write => ['ZREM', index, request_id]),
-      ['ZADD', REDIS_KEYS.accessRequestsEnded(organization_id), now_ms, request_id],
-      ['PEXPIREAT', key, now_ms + KEPT_MS],
+      ['ZADD', REDIS_KEYS.accessRequestsEnded(organization_id), ends_ms, request_id],
+      ['PEXPIREAT', key, ends_ms + KEPT_MS],
+      ...(fields.scope_id === undefined
+        ? []
+        : removal({
+            organization_id,
+            agent_id,
+            integration_id: callOf(fields).integration_id,
+            scope_id: fields.scope_id,
+          })),
     )
   else if (deadline_ms !== undefined)
     writes.push(
@@ -186,6 +244,12 @@ function decidedEntry(
       status,
       decided_by: actor.email,
       comment: body?.comment ?? null,
+      ...(fields.scope_id === undefined
+        ? { scope_id: null, expires_at: null }
+        : {
+            scope_id: fields.scope_id,
+            expires_at: new Date(Number(fields.deadline_ms)).toISOString(),
+          }),
     },
   })
 }

@@ -35,12 +35,16 @@ export async function readRequests(
   const agent_ids = found.map(({ agent_id = '' }) => agent_id)
   const agents = await redis.hmget(REDIS_KEYS.agents(organization_id), ...agent_ids)
   const now_ms = clock.now().ms
+  const scope_ids = found.map(({ scope_id = '' }) => scope_id)
+  const owners = await redis.hmget(REDIS_KEYS.scopeOwners(organization_id), ...scope_ids)
   return found.map((fields, i) => {
     if (fields['request_id'] === undefined) return null
     const text = agents[i] ?? null
     const agent = text === null ? null : { text, record: parseRecord<Agent>(text) }
     const stored = fields as unknown as AccessRequestFields
-    return { fields: stored, agent, status: statusOf(stored, agent?.record ?? null, now_ms) }
+    const isVoid = stored.scope_id !== undefined && owners[i] === null
+    const status = statusOf(stored, agent?.record ?? null, now_ms)
+    return { fields: stored, agent, status: isVoid && status === 'approved' ? 'cancelled' : status }
   })
 }
 
@@ -80,7 +84,7 @@ export function viewOf(
   { fields, status }: KnownRequest,
 ): Static<typeof AccessRequestView> {
   const { request_id, kind, agent_id, approvers, reuse, digest } = fields
-  const { agent_name, evaluation_id, source_ip: _, ...call } = callOf(fields)
+  const { agent_name, evaluation_id, source_ip: _, asked_by: __, ...call } = callOf(fields)
   const shown =
     role === 'viewer'
       ? null
@@ -102,7 +106,11 @@ export function viewOf(
     approvers,
     needed: Number(fields.needed),
     reuse,
-    approvals: approvalsOf(fields).map(({ email, approved_at }) => ({ email, approved_at })),
+    approvals: approvalsOf(fields).map(({ email, approved_at, expires_at = null }) => ({
+      email,
+      approved_at,
+      expires_at,
+    })),
     created_at: timeOf(fields.created_ms),
     expires_at: timeOf(fields.deadline_ms),
     decided_by: fields.decided_by ?? null,
@@ -112,6 +120,7 @@ export function viewOf(
     consumed_by:
       fields.consumed_by === undefined ? null : (JSON.parse(fields.consumed_by) as TakenBy),
     forwarded_at: maybeTime(fields.forwarded_ms),
+    result: { scope_id: fields.scope_id ?? null },
     evaluation_id,
   }
 }

@@ -11,7 +11,7 @@ import type { EdgeMember } from '../../core/store/edge-members.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { TimeText } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'
-import { invalid, type Refusal } from '../http/outcome.ts'
+import { conflict, invalid, type Refusal } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { forgetScopeConnection } from '../changes/connection-writes.ts'
 import { BULK_LIMIT } from '../resources/bulk-limit.ts'
@@ -138,12 +138,13 @@ export const scopeRoutes: readonly Route[] = defineResource({
     summary: 'Change a scope with a JSON merge patch. rules is replaced as a whole',
     methods: ['PUT', 'PATCH'],
     schema: EditableScope,
-    read_only: ['scope_id', 'agent_id', 'integration_id', 'created_at'],
+    read_only: ['origin', 'scope_id', 'agent_id', 'integration_id', 'created_at'],
     moving: ['affected_agents', 'confirm_affected'],
     whole: SCOPE_WHOLE,
     nullable: SCOPE_NULLABLE,
     defaults: SCOPE_DEFAULTS,
     apply: async ({ call, record, value, patch }) => {
+      if (record.origin !== undefined) return conflict('grant', UNCHANGING)
       const { settings, redis } = call.context
       const edited = canonicalScope(value)
       // Rules from before a limit are kept while something else is changed.
@@ -191,6 +192,9 @@ export const scopeRoutes: readonly Route[] = defineResource({
 
 const isStricter = (one: InjectionMode, other: InjectionMode): boolean =>
   (one === 'block' && other !== 'block') || (one === 'alert' && other === 'log')
+
+const UNCHANGING =
+  'An approval has made this scope, which never changes. Delete it to end what it allows, or create another one.'
 
 /** Which scopes end within the times that a list is asked for. */
 function readTimes({

@@ -78,7 +78,8 @@ const Approval = Strict({
   }),
   reuse: Type.Enum([...APPROVAL_REUSE], {
     default: APPROVAL_DEFAULTS.reuse,
-    description: 'What an approval allows: the call once',
+    description:
+      'What an approval may allow: the call once, or (`rule`) also all calls of the agent by this rule until a time',
   }),
 })
 
@@ -303,6 +304,9 @@ export const NewScope = Strict({
 
 export const ScopeView = Strict({
   scope_id: Type.String(),
+  origin: Nullable(
+    Type.String({ description: 'The access request whose approval has made the scope' }),
+  ),
   name: Type.String(),
   agent_id: Nullable(Type.String()),
   integration_id: Nullable(Type.String()),

@@ -2,7 +2,14 @@ import { namedId, SCOPE_DEFAULTS, type Scope } from '../../core/catalogue/model.
 
 /** What a reader of the API sees of a scope. */
 export function scopeView(scope: Scope): Record<string, unknown> {
-  const { organization_id: _, agent_id, integration_id, rate_limiting: rate, ...view } = scope
+  const {
+    organization_id: _,
+    agent_id,
+    integration_id,
+    rate_limiting: rate,
+    grant: __,
+    ...view
+  } = scope
   const owners = { agent_id: namedId(agent_id), integration_id: namedId(integration_id) }
   const { agent_selector, integration_selector } = SCOPE_DEFAULTS
   const { max_response_bytes, over_limit, allow_batches } = SCOPE_DEFAULTS
@@ -12,5 +19,5 @@ export function scopeView(scope: Scope): Record<string, unknown> {
   const times = { not_before, expires_at, end_streams, connection_id, users }
   const rate_limiting = { ...rate, per: rate.per ?? SCOPE_DEFAULTS.rate_limiting.per }
   const defaults = { agent_selector, integration_selector, ...limits, ...times }
-  return { ...owners, ...defaults, ...view, rate_limiting }
+  return { ...owners, origin: null, ...defaults, ...view, rate_limiting }
 }

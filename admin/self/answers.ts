@@ -49,6 +49,7 @@ export function listAccess({ policy }: AskingAgent, proxy_url: string): object {
   const data: object[] = []
   let left = ACCESS_MAX_CHARACTERS
   for (const scope of policy.scopes) {
+    if (scope.grant?.kind === 'call') continue
     const { length } = JSON.stringify([scope.rules, scope.mcp_tools])
     for (const integration of policy.integrations) {
       if (!isOf(scope, integration)) continue

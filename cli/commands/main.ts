@@ -370,20 +370,29 @@ function addLock(program: Command): void {
 function addRequests(program: Command): void {
   const requests = program.commands.find((command) => command.name() === 'requests')
   if (requests === undefined) return
-  for (const decision of ['approve', 'deny'] as const)
-    asksAdmin(requests.command(decision))
+  for (const decision of ['approve', 'deny'] as const) {
+    const command = asksAdmin(requests.command(decision))
       .description(
         decision === 'approve'
-          ? 'let the agent make this call, once'
+          ? 'let the agent make this call, once, or all calls by its rule for a time'
           : 'deny the call of the agent',
       )
       .argument('<request_id>', 'id of the request')
       .option('--comment <text>', 'kept with the request; of a denial, the agent is shown it')
-      .action(async (request_id: string, options: { comment?: string }) => {
+      .action(async (request_id: string, options: import('./decide-request.ts').DecideOptions) => {
         const { runDecideRequest } = await import('./decide-request.ts')
         const { stdout, stderr } = process
         process.exitCode = await runDecideRequest(decision, request_id, options, stdout, stderr)
       })
+    if (decision === 'approve')
+      command
+        .option(
+          '--for <duration>',
+          'all calls by its rule for this time, such as 15m',
+          lockDuration,
+        )
+        .option('--until <time>', 'all calls by its rule until this time (ISO 8601)')
+  }
 }
 
 function lockDuration(text: string): number {

@@ -30,7 +30,8 @@ async function readAll(options: AdminOptions, path: string): Promise<readonly Js
       throw new Error(
         `${path}: a newer version has stored ${page.unreadable.join(', ')}; use an admin service of that version`,
       )
-    found.push(...page.data)
+    // What an approval has made ends by itself, and is no configuration.
+    found.push(...page.data.filter(({ origin }) => origin == null))
     cursor = page.next_cursor
   }
   return found.reverse()

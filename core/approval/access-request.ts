@@ -38,13 +38,20 @@ export interface RequestedCall {
   /** Of the call that was refused first. */
   readonly evaluation_id: string
   readonly source_ip: string | null
+  /** The rules that ask. Absent in requests of older versions. */
+  readonly asked_by?: readonly { readonly scope_id: string; readonly rule: number }[]
 }
+
+/** The longest time for which an approval allows the calls of a rule. */
+export const GRANT_MAX_MS = 30 * 86_400_000
 
 /** One person's yes. */
 export interface Approval {
   readonly email: string
   readonly token_id: string
   readonly approved_at: string
+  /** Until when all calls of the rule are allowed; absent: the call once. */
+  readonly expires_at?: string
 }
 
 /** The call that took an approval. */
@@ -73,6 +80,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly approvals: string
   readonly created_ms: string
   readonly deadline_ms: string
+  /** `grantDigest`; empty if an approval is for one call only. */
+  readonly grant_digest: string
   /** Of the agent: its words, masked. */
   readonly justification?: string
   /** Of a denial or a withdrawal. */
@@ -86,4 +95,6 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   /** The call was refused after all, or its caller has left. */
   readonly unsent_ms?: string
   readonly ended_ms?: string
+  /** The scope that the approval has made. */
+  readonly scope_id?: string
 }

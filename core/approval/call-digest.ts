@@ -29,6 +29,7 @@ export interface CallDigest {
 }
 
 const FORM = 'agw-call-1'
+const GRANT_FORM = 'agw-grant-1'
 
 /**
  * What an approval is for: two calls have the same digest only if the API receives the same, but for volatile headers, the order of
@@ -56,6 +57,23 @@ export function callDigest(call: DigestedCall): CallDigest {
   ])
   return { digest: `sha256:${sha256(text)}`, body_sha256 }
 }
+
+/** What a grant is for: all calls of the agent by these rules, to this host of the integration and with this credential. */
+export const grantDigest = (
+  call: Omit<DigestedCall, 'method' | 'url' | 'headers' | 'body'>,
+  origin: string,
+): string =>
+  `sha256:${sha256(
+    JSON.stringify([
+      GRANT_FORM,
+      call.agent_id,
+      call.policy_sha256,
+      call.integration_id,
+      call.integration_sha256,
+      call.connection_id,
+      origin,
+    ]),
+  )}`
 
 /** In the order of their names. Several of one name keep their order. */
 export const countedHeaders = (headers: readonly Header[]): readonly Header[] =>

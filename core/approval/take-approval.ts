@@ -18,6 +18,8 @@ export interface WantedApproval {
   /** Of the agent. */
   readonly revision: number
   readonly digest: string
+  /** `grantDigest`; null if the call needs an approval of its own. */
+  readonly grant_digest: string | null
   readonly by: TakenBy
   readonly now: Date
 }
@@ -34,6 +36,7 @@ type AskedFields = Pick<
   | 'needed'
   | 'reuse'
   | 'valid_ms'
+  | 'grant_digest'
 >
 
 /** A request that is made if there is none for the call. */
@@ -46,6 +49,13 @@ export interface NewRequest {
 
 export type ApprovalState =
   | { readonly kind: 'taken'; readonly request_id: string; readonly approvals: readonly Approval[] }
+  /** By an approval for all calls of the rule, which made this scope. */
+  | {
+      readonly kind: 'granted'
+      readonly request_id: string
+      readonly approvals: readonly Approval[]
+      readonly scope_id: string
+    }
   | {
       readonly kind: 'pending'
       readonly request_id: string
@@ -76,7 +86,7 @@ export async function takeApproval(
   wanted: WantedApproval,
   ask: NewRequest | null,
 ): Promise<ApprovalState> {
-  const { organization_id: org, agent_id, revision, digest, by, now } = wanted
+  const { organization_id: org, agent_id, revision, digest, grant_digest, by, now } = wanted
   const keys = [
     REDIS_KEYS.accessDigest(org, digest),
     REDIS_KEYS.accessRequestsOpen(org),
@@ -89,12 +99,15 @@ export async function takeApproval(
     REDIS_KEYS.activity(org),
     ...outboxKeys(org),
     REDIS_KEYS.accessRequestIndex(org),
+    REDIS_KEYS.accessDigest(org, grant_digest ?? digest),
+    REDIS_KEYS.agentScopes(org, agent_id),
   ] as const
   const plan = {
     organization_id: org,
     agent_id,
     revision: String(revision),
     call: JSON.stringify(by),
+    is_granted: grant_digest !== null,
     now: now.toISOString(),
     agent_max: AGENT_REQUESTS_MAX,
     organization_max: ORGANIZATION_REQUESTS_MAX,
@@ -116,7 +129,7 @@ type Answer = readonly [
   kind: ApprovalState['kind'],
   request_id?: string,
   third?: string | number,
-  is_new?: number,
+  fourth?: number | string,
   used?: string,
   was_sent?: number,
 ]
@@ -125,19 +138,26 @@ function stateOf([
   kind,
   request_id = '',
   third,
-  is_new,
+  fourth,
   used = '',
   was_sent,
 ]: Answer): ApprovalState {
   switch (kind) {
     case 'taken':
       return { kind, request_id, approvals: JSON.parse(String(third)) as Approval[] }
+    case 'granted':
+      return {
+        kind,
+        request_id,
+        approvals: JSON.parse(String(third)) as Approval[],
+        scope_id: String(fourth),
+      }
     case 'pending':
       return {
         kind,
         request_id,
         left_ms: Number(third),
-        is_new: is_new === 1,
+        is_new: fourth === 1,
         used: used === '' ? null : { request_id: used, was_sent: sentOf(was_sent) },
       }
     case 'denied':

@@ -222,6 +222,8 @@ export const EVENTS = {
         status: '`approved`, `denied` or `cancelled`; `pending` after the first of two approvals.',
         decided_by: 'E-mail of the person.',
         comment: 'What the person says about it.',
+        scope_id: 'Of an approval for a time: the scope that it has made.',
+        expires_at: 'When that ends.',
       },
     },
   },

@@ -185,7 +185,7 @@ export interface ScopeRule {
 }
 
 export const APPROVER_ROLES = ['operator', 'admin'] as const
-export const APPROVAL_REUSE = ['once'] as const
+export const APPROVAL_REUSE = ['once', 'rule'] as const
 
 export interface RuleApproval {
   /** How long a call waits for the decision before it is refused. */
@@ -196,7 +196,7 @@ export interface RuleApproval {
   readonly approvers: (typeof APPROVER_ROLES)[number]
   /** How many different people have to approve. */
   readonly needed: number
-  /** What an approval allows: the call once. */
+  /** What an approval may allow: the call once, or also all calls of the agent by this rule for a time. */
   readonly reuse: (typeof APPROVAL_REUSE)[number]
 }
 
@@ -266,6 +266,17 @@ export interface McpTools {
   readonly deny: readonly string[]
 }
 
+/** What an approval allows for a time, as the scope that it has made. */
+export interface Grant {
+  /**
+   * `call`: the calls of a rule need no further approval; its scope allows nothing by itself. `access`: what no other scope
+   * allows.
+   */
+  readonly kind: 'call' | 'access'
+  /** `grantDigest`: a call by the grant has it too. */
+  readonly digest: string
+}
+
 export type OverLimit = 'refuse' | 'pass_unscanned'
 
 export interface Scope {
@@ -305,6 +316,9 @@ export interface Scope {
   readonly anomaly_detection: AnomalySettings
   readonly rate_limiting: RateSettings
   readonly created_at: string
+  /** The access request whose approval has made the scope; absent in all others, as the next. Such a scope never changes. */
+  readonly origin?: string
+  readonly grant?: Grant
 }
 
 /** Default values for members that are omitted when a scope is created. */

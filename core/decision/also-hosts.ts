@@ -165,7 +165,9 @@ function scopesOfHost(
 ): AgentScopes {
   const scopes = listing.flatMap((by) => {
     const { methods, paths } = by.entry
-    return scopesOf(agent, by.integration).map(
+    // What an approval allows is for the host that was asked for.
+    const own = scopesOf(agent, by.integration).filter(({ scope }) => scope.grant === undefined)
+    return own.map(
       ({ scope }): ScopeOfListing => ({
         ...scope,
         integration_id,

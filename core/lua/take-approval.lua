@@ -1,12 +1,13 @@
--- Purpose: takes the approval of a call, tells how far its request is, or makes the request.
+-- Purpose: takes the approval of a call, finds the grant that it is made by, tells how far its request is, or makes the request.
 -- Guarantee: an approval is taken at most once, by an agent that has the revision of the request and is not killed in this store, and
---   only while those who approved may still approve. Requests that are open have bounds, per agent and per organization. What has
+--   only while those who approved may still approve. The same holds for each call by a grant, whose scope is still stored. Requests that are open have bounds, per agent and per organization. What has
 --   ended is kept for an hour, the newest ones.
 -- KEYS[1] requests by the digest of the call · KEYS[2] open requests · KEYS[3] those of the agent · KEYS[4] prefix of KEYS[3] ·
 --   KEYS[5] ended requests · KEYS[6] prefix of a request · KEYS[7] agents · KEYS[8] admin tokens · KEYS[9] activity stream ·
---   KEYS[10..14] as outboxKeys lists them · KEYS[15] all requests by the ms of their creation
+--   KEYS[10..14] as outboxKeys lists them · KEYS[15] all requests by the ms of their creation · KEYS[16] request by the digest of the
+--   grant · KEYS[17] scopes of the agent
 -- ARGV[1] JSON (TakePlan in core/approval/take-approval.ts)
--- Returns: {'taken', request_id, approvals as JSON}, {'pending', request_id, ms left, 0 or 1: it is new, request_id of the request
+-- Returns: {'taken', request_id, approvals as JSON}, {'granted', request_id, approvals as JSON, scope_id}, {'pending', request_id, ms left, 0 or 1: it is new, request_id of the request
 --   before that was used or '', 1, 0 or -1: its call was sent, was not, or it is not known}, {'denied', request_id, comment}, {'expired', request_id}, {'none'} if
 --   there is no request and none is to be made, {'busy'}, or {'stale'} if the agent is not as the edge knows it
 -- @include enqueue-event
@@ -63,13 +64,25 @@ local function mayStillApprove(approvals, approvers)
   return #approvals > 0
 end
 
+if plan.is_granted then
+  local id = redis.call('GET', KEYS[16])
+  local status, revision, deadline, approvals, approvers, needed, scope_id = unpack(redis.call('HMGET', KEYS[6] .. (id or ''),
+    'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'scope_id'))
+  if status == 'approved' and scope_id and revision == plan.revision and tonumber(deadline) > now
+    and redis.call('HEXISTS', KEYS[17], scope_id) == 1 then
+    local list = cjson.decode(approvals)
+    if #list >= tonumber(needed) and mayStillApprove(list, approvers) then return {'granted', id, approvals, scope_id} end
+  end
+end
+
 local before, was_sent = '', -1
 local id = redis.call('GET', KEYS[1])
 if id then
   local request = KEYS[6] .. id
-  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent, unsent = unpack(redis.call('HMGET', request,
-    'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms', 'forwarded_ms', 'unsent_ms'))
-  local isOpen = status and not consumed and revision == plan.revision
+  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent, unsent, scope_id = unpack(redis.call('HMGET', request,
+    'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms', 'forwarded_ms', 'unsent_ms',
+    'scope_id'))
+  local isOpen = status and not consumed and not scope_id and revision == plan.revision
   if isOpen and status == 'expired' then
     redis.call('DEL', KEYS[1])
     return {'expired', id}

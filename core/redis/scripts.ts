@@ -50,7 +50,7 @@ export const SCRIPTS = {
   'search-activity': null,
   'settle-delivery': 15,
   'note-forwarded': 1,
-  'take-approval': 15,
+  'take-approval': 17,
   'swap-grant': 2,
   'take-rates': null,
   'tell-counts': 5,

@@ -33,6 +33,8 @@ export const EDGE_MEMBERS = {
   role_arn: '0.3.0',
   /** Of a scope: a person has to allow the calls of a rule. */
   rule_approval: '0.3.0',
+  /** Of a scope: an approval has made it. An older edge would take it for one that allows calls without one. */
+  scope_grant: '0.3.0',
 } as const satisfies Readonly<Record<string, `${number}.${number}.${number}`>>
 
 export type EdgeMember = keyof typeof EDGE_MEMBERS

@@ -5,6 +5,7 @@ import {
   callDigest,
   countedHeaders,
   type DigestedCall,
+  grantDigest,
   policyHash,
   recordHash,
 } from '../../core/approval/call-digest.ts'
@@ -87,6 +88,7 @@ export async function checkApproval(
     agent_id,
     revision,
     digest: hashed.digest,
+    grant_digest: grantOf(call, needed, digested),
     by: { request_id: record.facts.request_id, edge_id: approvals.edge_id },
     now: new Date(nowMs()),
   }
@@ -102,9 +104,12 @@ export async function checkApproval(
     return deny('approval', 'gateway_unavailable', causeOf(whyUnavailable(error)))
   }
   const { state, preference } = reached
-  if (state.kind === 'taken') {
+  if (state.kind === 'taken' || state.kind === 'granted') {
     record.note('approval', 'pass')
-    const value = taken(services, wanted, state, digested, hashed.body_sha256, record)
+    const value =
+      state.kind === 'taken'
+        ? taken(services, wanted, state, digested, hashed.body_sha256, record)
+        : granted(wanted, state, digested, hashed.body_sha256, record)
     const forward = (verdict: Forward): Forward => ({ ...value.forward(verdict), preference })
     return pass({ ...value, forward })
   }
@@ -184,7 +189,7 @@ function newRequest(
   needed: NeededApproval,
   digested: DigestedCall,
   body_sha256: string,
-  { organization_id, agent_id, digest, by, now }: WantedApproval,
+  { organization_id, agent_id, digest, grant_digest, by, now }: WantedApproval,
   { facts: { source_ip } }: CallRecord,
 ): NewRequest {
   const { integration, scope, rule, agent } = call
@@ -207,6 +212,7 @@ function newRequest(
     body_bytes: digested.body.length,
     evaluation_id: by.request_id,
     source_ip,
+    asked_by: needed.by.map((one) => ({ scope_id: one.scope.scope_id, rule: one.rule })),
   }
   const valid_ms = needed.valid_seconds * 1000
   const excerpt = makeExcerpt(countedHeaders(digested.headers), digested.body)
@@ -222,6 +228,7 @@ function newRequest(
       needed: String(needed.needed),
       reuse: needed.reuse,
       valid_ms: String(valid_ms),
+      grant_digest: grant_digest ?? '',
     },
     entry: entryOfNoCall({
       event: 'access_requested',
@@ -241,6 +248,31 @@ function newRequest(
         expires_at: new Date(now.getTime() + valid_ms).toISOString(),
       },
     }),
+  }
+}
+
+/** Null unless a single rule asks, and lets its approval count for further calls. */
+const grantOf = (
+  { target }: AdmittedCall,
+  { reuse, by }: NeededApproval,
+  digested: DigestedCall,
+): string | null =>
+  reuse === 'rule' && by.length === 1 ? grantDigest(digested, target.origin) : null
+
+/** A grant is not used up, so that nothing is to be noted. */
+function granted(
+  { digest }: WantedApproval,
+  { request_id, approvals, scope_id }: Extract<ApprovalState, { kind: 'granted' }>,
+  { policy_sha256, integration_sha256 }: DigestedCall,
+  body_sha256: string,
+  { facts }: CallRecord,
+): TakenApproval {
+  const decided_by = decidedBy(approvals)
+  facts.data['approval'] = { request_id, digest, body_sha256, decided_by, scope_id }
+  return {
+    approved: { policy_sha256, integration_sha256 },
+    unsent: (refused) => Promise.resolve(refused),
+    forward: (verdict) => verdict,
   }
 }
 
@@ -290,7 +322,9 @@ function refusal(
   services: ApprovalServices,
   call: AdmittedCall,
   { digest, now }: WantedApproval,
-  state: Exclude<ApprovalState, { kind: 'taken' | 'stale' | 'none' }> | { readonly kind: 'none' },
+  state:
+    | Exclude<ApprovalState, { kind: 'taken' | 'granted' | 'stale' | 'none' }>
+    | { readonly kind: 'none' },
 ): Deny {
   switch (state.kind) {
     case 'none':

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { runDecideRequest } from '../../cli/commands/decide-request.ts'
 import { takeApproval } from '../../core/approval/take-approval.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -331,7 +333,14 @@ test('whether a call was sent is not known until its edge has noted it', async (
       (await redis.hget(REDIS_KEYS.agents('org_default'), agent_id)) ?? '',
     )
     const by = { request_id: 'req_of_the_dead', edge_id: 'dead' }
-    const call = { organization_id: 'org_default', agent_id, revision, digest: asked.digest, by }
+    const call = {
+      organization_id: 'org_default',
+      agent_id,
+      revision,
+      digest: asked.digest,
+      grant_digest: null,
+      by,
+    }
     const { kind } = await takeApproval(redis, { ...call, now: new Date() }, null)
     assert.equal(kind, 'taken')
   } finally {
@@ -340,4 +349,184 @@ test('whether a call was sent is not known until its edge has noted it', async (
   const again = await ask(access)
   assert.notEqual(requestOf(again), request_id)
   assert.deepEqual(again.json().details.used, { request_id, was_sent: null })
+})
+
+const HOUR_MS = 3_600_000
+const later = (ms = HOUR_MS): string => new Date(Date.now() + ms).toISOString()
+const REFUND = '/refunds/1'
+/** Two rules with grants, and one that needs no approval. */
+const grantAccess = (more: object = {}): Promise<Access> =>
+  makeAccess(undefined, {
+    rules: [
+      { methods: ['POST', 'PUT'], paths: ['/charges/**'], approval: { reuse: 'rule' } },
+      { methods: ['POST'], paths: ['/refunds/**'], approval: { reuse: 'rule' } },
+      { methods: ['GET'], paths: ['/**'] },
+    ],
+    ...more,
+  })
+
+test('an approval for a time allows the calls of its rule, and no other', async () => {
+  const access = await grantAccess()
+  const first = requestOf(await ask(access))
+  const expires_at = later()
+  const approved = await decide(first, 'approve', { expires_at })
+  const { scope_id } = approved.result
+  assert.deepEqual([approved.status, approved.expires_at], ['approved', expires_at])
+  const scope = await operator.send('GET', `/admin/scopes/${scope_id}`)
+  assert.deepEqual(
+    [scope.origin, scope.expires_at, scope.agent_id, scope.integration_id, scope.rules],
+    [
+      first,
+      expires_at,
+      access.agent.agent_id,
+      access.integration.integration_id,
+      [{ methods: ['POST', 'PUT'], paths: ['/charges/**'] }],
+    ],
+  )
+  await operator.send('PATCH', `/admin/scopes/${scope_id}`, { expires_at: later(2 * HOUR_MS) }, 409)
+  const received = api.mark()
+  const passing: readonly (readonly [Partial<HttpCall>, string?])[] = [
+    [{}],
+    [{}],
+    [{ body: '{"amount":1}' }],
+    [{ method: 'PUT', headers: { 'x-account': 'other' } }, '/charges/2'],
+  ]
+  for (const [more, path] of passing) {
+    const answer = await ask(access, more, path)
+    assert.equal(answer.status, 200, answer.body.toString())
+    const { approval } = (await entryOf(answer)).data
+    assert.deepEqual(
+      [approval.request_id, approval.scope_id, approval.decided_by],
+      [first, scope_id, 'admin@localhost'],
+    )
+  }
+  assert.equal(received().length, passing.length)
+  assert.notEqual(requestOf(await ask(access, {}, REFUND)), first)
+  assertRefusal(await ask(access, { method: 'DELETE' }), 403, 'permission_denied')
+  const other = await operator.send('POST', '/admin/agents', { agent_name: 'other of the grant' })
+  await operator.send('POST', '/admin/scopes', {
+    name: 'other of the grant',
+    agent_id: other.agent_id,
+    integration_id: access.integration.integration_id,
+    rules: [{ methods: ['POST'], paths: ['/charges/**'], approval: { reuse: 'rule' } }],
+  })
+  const as = { ...access, headers: { authorization: `Bearer ${other.api_key}` } } as Access
+  assert.notEqual(requestOf(await ask(as)), first)
+  assert.equal(received().length, passing.length)
+})
+
+test('agw requests approve --for makes a grant that ends then', async () => {
+  const access = await grantAccess()
+  const request_id = requestOf(await ask(access))
+  const written: string[] = []
+  const out = new Writable({
+    write: (chunk, _, done) => done(void written.push(String(chunk))),
+  })
+  const options = { url: stack.apiUrl, token: stack.adminToken }
+  const run = (more: object): Promise<number> =>
+    runDecideRequest('approve', request_id, { ...options, ...more }, out, out)
+  assert.equal(await run({ for: 900_000, until: later() }), 2)
+  assert.equal(await run({ for: 900_000 }), 0)
+  assert.match(written.join(''), /all calls by its rule, until .* \(scp_/)
+  const left_ms = Date.parse((await shown(request_id)).expires_at) - Date.now()
+  assert.ok(left_ms > 0 && left_ms <= 900_000)
+  assert.equal((await ask(access, { body: '{}' })).status, 200)
+})
+
+test('what an approval has made allows nothing once its rule is gone', async () => {
+  const access = await grantAccess()
+  const request_id = requestOf(await ask(access))
+  await decide(request_id, 'approve', { expires_at: later() })
+  assert.equal((await ask(access)).status, 200)
+  const rules = [{ methods: ['GET'], paths: ['/**'] }]
+  await operator.send('PUT', `/admin/scopes/${access.scope_id}`, { rules })
+  assertRefusal(await ask(access), 403, 'permission_denied')
+})
+
+test('a grant ends with its time, its scope, and all that its approval depends on', async () => {
+  const kill = async ({ agent: { agent_id } }: Access): Promise<void> => {
+    await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'test' })
+    await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'test' })
+  }
+  const change = ({ scope_id }: Access, changed: object) =>
+    operator.send('PATCH', `/admin/scopes/${scope_id}`, changed)
+  const rules = [{ methods: ['POST'], paths: ['/charges/**'], approval: { reuse: 'rule' } }]
+  const ends: Readonly<
+    Record<string, (access: Access, made: any, token_id: string) => Promise<unknown>>
+  > = {
+    'its scope is deleted': (_, { result }) =>
+      operator.send('DELETE', `/admin/scopes/${result.scope_id}`),
+    'it is withdrawn': (_, { request_id }) => decide(request_id, 'cancel'),
+    'the agent is killed': kill,
+    'the scope changes': (access) => change(access, { priority: 3 }),
+    'the rule changes': (access) => change(access, { rules }),
+    'another base URL': ({ integration: { integration_id } }) =>
+      operator.send('PUT', `/admin/integrations/${integration_id}`, { name: 'renamed' }),
+    'who approved has lost the token': (_, __, token_id) =>
+      operator.send('DELETE', `/admin/tokens/${token_id}`),
+  }
+  for (const [why, end] of Object.entries(ends)) {
+    const access = await grantAccess()
+    const request_id = requestOf(await ask(access))
+    const token = await operator.send('POST', '/admin/tokens', {
+      email: 'granting@example.com',
+      role: 'operator',
+      name: 'granting',
+    })
+    const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${request_id}/approve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.token}`, ...JSON_TYPE },
+      body: JSON.stringify({ expires_at: later() }),
+    })
+    const made = (await answer.json()) as any
+    assert.equal(answer.status, 200, JSON.stringify(made))
+    assert.equal((await ask(access)).status, 200, why)
+    await end(access, made, token.token_id)
+    const received = api.mark()
+    assert.notEqual(requestOf(await ask(access)), request_id, why)
+    assert.equal(received().length, 0, why)
+  }
+  const access = await grantAccess()
+  await decide(requestOf(await ask(access)), 'approve', { expires_at: later(3_000) })
+  assert.equal((await ask(access)).status, 200)
+  await until('the grant has ended', async () => (await ask(access)).status === 403)
+})
+
+test('an approval is for a time only if its rule says so, for at most 30 days, and if all say so', async () => {
+  const once = requestOf(await ask(await makeAccess()))
+  await decide(once, 'approve', { expires_at: later() }, 409)
+  const access = await grantAccess()
+  const request_id = requestOf(await ask(access))
+  for (const expires_at of [later(-1_000), later(31 * 24 * HOUR_MS), 'tomorrow'])
+    await decide(request_id, 'approve', { expires_at }, 400)
+  await decide(request_id, 'deny', { expires_at: later() }, 400)
+  await decide(request_id, 'approve')
+  assert.equal((await ask(access)).status, 200)
+  assert.notEqual(requestOf(await ask(access)), request_id)
+
+  const [ann, bob] = await Promise.all([
+    made('ann-2@example.com', 'operator'),
+    made('bob-2@example.com', 'operator'),
+  ])
+  const [sooner, latest] = [later(), later(2 * HOUR_MS)]
+  for (const [first, second, end] of [
+    [latest, sooner, sooner],
+    [latest, undefined, null],
+  ] as const) {
+    const pair = await makeAccess({ needed: 2, reuse: 'rule' })
+    const id = requestOf(await ask(pair))
+    const as = async (token: string, expires_at?: string) => {
+      const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${id}/approve`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, ...JSON_TYPE },
+        body: JSON.stringify({ expires_at }),
+      })
+      return (await answer.json()) as any
+    }
+    assert.equal((await as(ann, first)).status, 'pending')
+    const approved = await as(bob, second)
+    assert.equal(approved.status, 'approved')
+    assert.equal(approved.result.scope_id === null, end === null)
+    if (end !== null) assert.equal(approved.expires_at, end)
+  }
 })

@@ -72,9 +72,9 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'try', () => 'Policy tester'],
 ]
 
-const needingApproval = (): Promise<Access> =>
+const needingApproval = (more: object = {}): Promise<Access> =>
   stack.operator.makeAccess(stack.ownBaseUrl(), {
-    rules: [{ methods: ['POST'], paths: ['/**'], approval: { valid_seconds: 86_400 } }],
+    rules: [{ methods: ['POST'], paths: ['/**'], approval: { valid_seconds: 86_400, ...more } }],
   })
 
 /** What the refusal says of the request, and the status of the call. */
@@ -450,7 +450,7 @@ describe('the dashboard', () => {
   })
 
   test('by keyboard: an operator approves one call, which then passes, and denies another with a reason', async () => {
-    const [own, busy] = [await needingApproval(), await needingApproval()]
+    const [own, busy] = [await needingApproval({ reuse: 'rule' }), await needingApproval()]
     assert.equal((await asks(own, '/refunds', 'first')).status, 403)
     await asks(own, '/charges', 'second')
     // None of them hides the others, which are older.
@@ -465,7 +465,7 @@ describe('the dashboard', () => {
     assert.equal(await flood.getByRole('article').count(), 5)
     const group = on.getByRole('region', { name: own.agent.agent_name })
     const refund = group.getByRole('article').filter({ hasText: '/refunds' })
-    await hand.press(refund.getByRole('button', { name: 'Approve' }))
+    await hand.press(refund.getByRole('button', { name: 'Approve once' }))
     const dialog = on.getByRole('dialog')
     await dialog.getByText('first').waitFor()
     await hand.press(dialog.getByRole('button', { name: 'Approve' }))
@@ -478,6 +478,12 @@ describe('the dashboard', () => {
     await hand.press(dialog.getByRole('button', { name: 'Deny' }))
     await on.getByRole('row').filter({ hasText: 'not this one' }).getByText('denied').waitFor()
     assert.equal((await asks(own, '/charges', 'second')).comment, 'not this one')
+    await asks(own, '/charges', 'third')
+    const charge = group.getByRole('article').filter({ hasText: 'third' })
+    await hand.press(charge.getByRole('button', { name: 'Approve for 15 min' }))
+    await hand.press(dialog.getByRole('button', { name: 'Approve' }))
+    await on.getByRole('status').filter({ hasText: 'all calls by the rule' }).waitFor()
+    assert.equal((await asks(own, '/charges', 'fourth')).status, 200)
   })
 
   test('what is asked for is shown as text with its unseen characters, and a viewer sees no body and decides nothing', async () => {

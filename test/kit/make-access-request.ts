@@ -18,7 +18,8 @@ export async function wantedApproval(
 ): Promise<WantedApproval> {
   const agent = JSON.parse((await redis.hget(REDIS_KEYS.agents(organization_id), agent_id)) ?? '{}')
   const by = { request_id: 'req_1', edge_id: 'edge-1' }
-  return { organization_id, agent_id, revision: agent.revision, digest, by, now: new Date() }
+  const revision = agent.revision
+  return { organization_id, agent_id, revision, digest, grant_digest: null, by, now: new Date() }
 }
 
 let count = 0
@@ -56,6 +57,7 @@ export function newRequest(
       needed: String(needed),
       reuse: 'once',
       valid_ms: String(valid_ms),
+      grant_digest: '',
     },
     entry: entryOfNoCall({
       event: 'access_requested',

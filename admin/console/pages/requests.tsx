@@ -2,7 +2,13 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { withQuery } from '../api.ts'
 import type { AccessRequest } from '../api-types.ts'
 import { AgentLink, Tag } from '../parts/bits.tsx'
-import { DecideDialog, type Decision, DECISIONS } from '../parts/decide-dialog.tsx'
+import {
+  DecideDialog,
+  type Decision,
+  DECISIONS,
+  type Lasting,
+  LASTING,
+} from '../parts/decide-dialog.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { RequestedCall, RequestFacts } from '../parts/request-facts.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
@@ -25,6 +31,7 @@ const URL_CHARACTERS = 120
 interface Chosen {
   readonly request: AccessRequest
   readonly decision: Decision
+  readonly lasting: Lasting
 }
 type OnChosen = (chosen: Chosen) => void
 
@@ -69,14 +76,15 @@ export function RequestsPage({
 function Outcome({ decided }: { decided: AccessRequest }) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => element.current?.focus(), [decided])
-  const { status, agent_name, approvals, needed, expires_at } = decided
+  const { status, agent_name, approvals, needed, expires_at, result } = decided
   return (
     <div class="notice good" role="status" tabIndex={-1} ref={element}>
       <p>
         {status === 'approved' && (
           <>
-            Approved: {agent_name} may make the call once. The approval ends{' '}
-            <Time at={expires_at} />.
+            Approved: {agent_name} may make{' '}
+            {result.scope_id === null ? 'the call once' : 'all calls by the rule'}. The approval
+            ends <Time at={expires_at} />.
           </>
         )}
         {status === 'pending' &&
@@ -238,14 +246,15 @@ function RequestCard({
       <RequestFacts request={request} />
       <p class="buttons">
         {mayDecide ? (
-          decisionsOf(request).map((decision) => (
+          decisionsOf(request).map(({ decision, lasting }) => (
             <button
-              key={decision}
+              key={`${decision} ${lasting}`}
               type="button"
-              class={decision === 'approve' ? 'main' : 'danger quiet'}
-              onClick={() => onChosen({ request, decision })}
+              class={CLASSES[decision === 'approve' ? lasting : decision] ?? ''}
+              onClick={() => onChosen({ request, decision, lasting })}
             >
               {DECISIONS[decision]}
+              {decision === 'approve' && request.reuse === 'rule' && ` ${LASTING[lasting]}`}
             </button>
           ))
         ) : (
@@ -258,9 +267,22 @@ function RequestCard({
 
 const OPEN: ReadonlySet<string> = new Set(['pending', 'approved'])
 
-function decisionsOf({ status, consumed_at }: AccessRequest): readonly Decision[] {
-  if (status === 'pending') return ['approve', 'deny']
-  return status === 'approved' && consumed_at === null ? ['cancel'] : []
+const CLASSES: Readonly<Record<string, string>> = {
+  once: 'main',
+  deny: 'danger quiet',
+  cancel: 'danger quiet',
+}
+
+function decisionsOf({
+  status,
+  consumed_at,
+  reuse,
+}: AccessRequest): readonly Omit<Chosen, 'request'>[] {
+  const only = (decision: Decision) => ({ decision, lasting: 'once' }) as const
+  if (status === 'approved') return consumed_at === null ? [only('cancel')] : []
+  if (status !== 'pending') return []
+  const lastings: readonly Lasting[] = reuse === 'rule' ? ['once', '15m', '1h', 'until'] : ['once']
+  return [...lastings.map((lasting) => ({ decision: 'approve', lasting }) as const), only('deny')]
 }
 
 const COLUMNS: Parameters<typeof PagedTable<AccessRequest>>[0]['columns'] = [

@@ -3,7 +3,7 @@ import { ask } from '../api.ts'
 import type { AccessRequest } from '../api-types.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
-import { TextField } from './fields.tsx'
+import { TextField, localOf, utcOf } from './fields.tsx'
 import { RequestedCall } from './request-facts.tsx'
 
 export type Decision = 'approve' | 'deny' | 'cancel'
@@ -14,25 +14,49 @@ export const DECISIONS: Readonly<Record<Decision, string>> = {
   cancel: 'Withdraw',
 }
 
+/** For how long an approval allows the calls of the rule; `once`: this call alone. */
+export type Lasting = 'once' | '15m' | '1h' | 'until'
+
+export const LASTING: Readonly<Record<Lasting, string>> = {
+  once: 'once',
+  '15m': 'for 15 min',
+  '1h': 'for 1 h',
+  until: 'until …',
+}
+const LASTS_MS = { '15m': 900_000, '1h': 3_600_000 } as const
+
 /** Shows the call again: the list may have moved before the press. */
 export function DecideDialog({
   request,
   decision,
+  lasting,
   onClose,
   onDone,
 }: {
   request: AccessRequest
   decision: Decision
+  lasting: Lasting
   onClose: () => void
   onDone: (decided: AccessRequest) => void
 }) {
   const [comment, setComment] = useState('')
   const { request_id, agent_name, call } = request
+  const [until, setUntil] = useState(() =>
+    localOf(new Date(Date.now() + LASTS_MS['1h']).toISOString()),
+  )
   const text = comment.trim()
+  const endOf = (): string | undefined => {
+    if (decision !== 'approve' || lasting === 'once') return undefined
+    if (lasting === 'until') return utcOf(until)
+    return new Date(Date.now() + LASTS_MS[lasting]).toISOString()
+  }
   const decide = useAction(
     () =>
       ask<AccessRequest>('POST', `/admin/access-requests/${request_id}/${decision}`, {
-        body: text === '' ? {} : { comment: text },
+        body: {
+          ...(text === '' ? {} : { comment: text }),
+          ...(decision === 'approve' && lasting !== 'once' ? { expires_at: endOf() } : {}),
+        },
       }),
     onDone,
   )
@@ -42,15 +66,24 @@ export function DecideDialog({
       title={`${DECISIONS[decision]} this call of ${agent_name} to ${call.integration_name}?`}
       submit={DECISIONS[decision]}
       {...decide}
-      isReady={!isDenial || text !== ''}
+      isReady={isDenial ? text !== '' : lasting !== 'until' || until !== ''}
       isDanger={decision !== 'approve'}
       onSubmit={decide.run}
       onClose={onClose}
     >
-      {decision === 'approve' && (
-        <p>Exactly this call may be made once, when the agent makes it again.</p>
-      )}
+      {decision === 'approve' && <Meaning lasting={lasting} />}
       <RequestedCall request={request} />
+      {decision === 'approve' && lasting === 'until' && (
+        <TextField
+          label="Until"
+          hint="Your local time, within 30 days."
+          member="/expires_at"
+          type="datetime-local"
+          value={until}
+          onValue={setUntil}
+          required
+        />
+      )}
       <TextField
         label={isDenial ? 'Reason' : 'Comment'}
         hint={isDenial ? 'The agent is shown it.' : 'Optional. It is kept in the audit log.'}
@@ -63,3 +96,11 @@ export function DecideDialog({
     </DialogForm>
   )
 }
+
+const Meaning = ({ lasting }: { lasting: Lasting }) => (
+  <p>
+    {lasting === 'once'
+      ? 'Exactly this call may be made once, when the agent makes it again.'
+      : `The agent may make all calls by the rule that asks for an approval, ${lasting === 'until' ? 'until the time below' : LASTING[lasting]}. A change of the scope or the integration ends it, and so does a kill.`}
+  </p>
+)

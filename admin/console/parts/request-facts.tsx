@@ -44,6 +44,7 @@ function whatIsShown(bytes: number, isShown: boolean, isCut: boolean, maySee: bo
 export function RequestFacts({ request }: { request: AccessRequest }) {
   const { call, justification, approvals, needed, status, decided_by, decided_at, comment } =
     request
+  const { scope_id } = request.result
   return (
     <Facts
       facts={[
@@ -81,6 +82,11 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
               ] as const,
             ]
           : []),
+        ...(scope_id === null
+          ? []
+          : [
+              ['Allows', <a href={linkTo(['scopes', scope_id])}>all calls by the rule</a>] as const,
+            ]),
         ['Digest', <code>{call.digest}</code>],
         ['Body SHA-256', <code>{call.body_sha256}</code>],
       ]}
