@@ -267,7 +267,7 @@ export interface McpTools {
 }
 
 /** What an approval allows for a time, as the scope that it has made. */
-export interface Grant {
+export interface AccessGrant {
   /**
    * `call`: the calls of a rule need no further approval; its scope allows nothing by itself. `access`: what no other scope
    * allows.
@@ -318,7 +318,7 @@ export interface Scope {
   readonly created_at: string
   /** The access request whose approval has made the scope; absent in all others, as the next. Such a scope never changes. */
   readonly origin?: string
-  readonly grant?: Grant
+  readonly grant?: AccessGrant
 }
 
 /** Default values for members that are omitted when a scope is created. */
