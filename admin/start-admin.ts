@@ -27,6 +27,7 @@ import { createMailer } from './alerts/mailer.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { startLogExport } from './log-export/log-exporter.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
+import { revokeAtSource } from './kill/revoke-at-source.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdges } from './status/watch-edges.ts'
 import { watchProxy } from './status/watch-proxy.ts'
@@ -187,8 +188,13 @@ function startDeliveries(context: AdminContext, name: string): () => Promise<voi
 }
 
 /** Renews what OAuth providers issue, and revokes it after kills. */
-const startOAuth = (context: AdminContext): (() => Promise<void>) =>
-  refreshGrants({ ...context, lease_ms: context.settings.killLease_ms })
+function startOAuth(context: AdminContext): () => Promise<unknown> {
+  const stops = [
+    refreshGrants({ ...context, lease_ms: context.settings.killLease_ms }),
+    revokeAtSource(context),
+  ]
+  return () => Promise.all(stops.map((stop) => stop()))
+}
 
 /** Digests the activity log while this process leads, and archives it where there is a folder for it. */
 function startActivity(context: AdminContext, name: string): () => Promise<void> {

@@ -16,6 +16,7 @@ export async function keepSchedules({
     REDIS_KEYS.webhookNotices,
     REDIS_KEYS.killMails,
     REDIS_KEYS.rateFloods,
+    REDIS_KEYS.revocationsDue,
     REDIS_KEYS.webhookQueue(''),
     REDIS_KEYS.webhookInFlight(''),
   ] as const

@@ -10,6 +10,7 @@ const KINDS: Readonly<Record<SealedKind, { readonly owner: string; readonly repa
     repair: 'PUT the integration with auth, and with its client key if it has one',
   },
   connection_grant: { owner: 'tokens of connection', repair: 'consent to the connection again' },
+  minted_token: { owner: 'token of agent', repair: 'wait 25 hours until it expires' },
   webhook_secret: { owner: 'webhook', repair: 'PATCH the webhook with url and secret' },
   idempotent_answer: { owner: 'stored response', repair: 'wait ten minutes until it expires' },
   archive_key: { owner: 'archive key', repair: 'restore it from a backup' },

@@ -5,6 +5,7 @@ import { sealedAuthority } from './sealed-authority.ts'
 import { sealedCredentials } from './sealed-credentials.ts'
 import { sealedExcerpts } from './sealed-excerpts.ts'
 import { sealedGrants } from './sealed-grants.ts'
+import { sealedMinted } from './sealed-minted.ts'
 import type { SealedStore } from './sealed-store.ts'
 import { sealedWebhookSecrets } from './sealed-webhook-secrets.ts'
 
@@ -12,6 +13,7 @@ import { sealedWebhookSecrets } from './sealed-webhook-secrets.ts'
 export const SEALED_STORES: Readonly<Record<SealedKind, SealedStore>> = {
   credential: sealedCredentials,
   connection_grant: sealedGrants,
+  minted_token: sealedMinted,
   webhook_secret: sealedWebhookSecrets,
   idempotent_answer: sealedAnswers,
   archive_key: sealedArchiveKeys,

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { StoredReceipt } from '../../core/kill/kill-receipt.ts'
 import { KILL_METHODS } from '../../core/kill/kill-record.ts'
+import { REVOCATION_RESULTS, type Revocations, resultOf } from '../../core/kill/revocations.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import {
   Count,
@@ -54,10 +56,67 @@ export const KillView = Strict({
   still_usable_keys: Type.Array(Type.String()),
   last_request: Nullable(Type.String({ description: 'Path of the last call before the kill' })),
   requests_last_hour: Count,
+  credentials: Nullable(
+    Type.Array(
+      Strict({
+        integration_id: Type.String(),
+        connection_id: Nullable(Type.String()),
+        type: Type.String(),
+        result: Type.Enum([...REVOCATION_RESULTS], {
+          description:
+            '`failed` is tried again like a delivery. `unsupported`: the provider cannot revoke it',
+        }),
+        tokens: Count,
+        expires_at: Nullable(
+          Type.String({
+            format: 'date-time',
+            description:
+              'When the last token that is not revoked ends by itself; null: never, or none is left',
+          }),
+        ),
+      }),
+      {
+        description:
+          'The credentials of the agent alone, and what became of their tokens at the providers. At most 200, failed ones first. null until the first attempt',
+      },
+    ),
+  ),
+  credentials_settled_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When the last attempt at the providers was made; null while one is to come',
+    }),
+  ),
 })
 
-const viewOf = (receipt: StoredReceipt): Static<typeof KillView> => ({
+async function viewsOf(
+  redis: RedisClient,
+  organization_id: string,
+  receipts: readonly StoredReceipt[],
+): Promise<Static<typeof KillView>[]> {
+  if (receipts.length === 0) return []
+  const ids = receipts.map(({ kill_id }) => kill_id)
+  const texts = await redis.hmget(REDIS_KEYS.killRevocations(organization_id), ...ids)
+  return receipts.map((receipt, i) => {
+    const text = texts[i]
+    return viewOf(receipt, text == null ? null : (JSON.parse(text) as Revocations))
+  })
+}
+
+const viewOf = (
+  receipt: StoredReceipt,
+  revocations: Revocations | null,
+): Static<typeof KillView> => ({
   ...receipt,
+  credentials:
+    revocations === null
+      ? null
+      : revocations.credentials.map(({ tokens, ...row }) => ({
+          ...row,
+          result: resultOf({ tokens }),
+          tokens: Object.values(tokens).reduce((sum, count) => sum + count, 0),
+        })),
+  credentials_settled_at: revocations?.completed_at ?? null,
   tunnels_terminated: receipt.tunnels_terminated ?? 0,
   edges: [...receipt.edges],
   still_usable_keys: [...receipt.still_usable_keys],
@@ -89,7 +148,7 @@ export const receiptRoutes: readonly Route[] = [
             : { matches: (receipt) => receipt.agent_id === agent_id }),
         },
         query,
-        (receipts) => receipts.map(viewOf),
+        (receipts) => viewsOf(redis, organization_id, receipts),
       )
     },
   }),
@@ -104,7 +163,8 @@ export const receiptRoutes: readonly Route[] = [
     handle: async ({ context: { redis }, actor: { organization_id }, params: { kill_id } }) => {
       const receipts = REDIS_KEYS.killReceipts(organization_id)
       const found = await readRecord<StoredReceipt>(redis, receipts, kill_id)
-      return found === null ? notFound() : answer(200, viewOf(found.record))
+      const [view] = found === null ? [] : await viewsOf(redis, organization_id, [found.record])
+      return view === undefined ? notFound() : answer(200, view)
     },
   }),
 ]

@@ -6,19 +6,14 @@ import { type Grant, refreshFrom } from '../../core/oauth/grant.ts'
 import { dueMember, dueOf, type GrantPlace, readGrant } from '../../core/oauth/grant-store.ts'
 import { refreshGrant } from '../../core/oauth/refresh-grant.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import { repeatWork } from '../../core/system/repeat-work.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Egress } from '../../core/token/post-form.ts'
 import { connectionOwner, type OwnedConnection } from './connection-owner.ts'
+import { workOnDue } from './work-on-due.ts'
 
 const INTERVAL_MS = 500
 /** The next attempt if this process ends while it deals with a grant. */
 const RETRY_MS = 1_000
-/** Grants at the same time, and those of one organization, whose provider may not respond. */
-const AT_ONCE_MAX = 64
-const AT_ONCE_OF_ORGANIZATION_MAX = 16
-/** Looked at in one interval; further ones wait for the next. */
-const LOOKED_AT_MAX = 256
 /** An alert says this long before that a grant ends which nothing renews. */
 const NOTICE_MS = 24 * 3600_000
 
@@ -35,41 +30,19 @@ interface Parts {
  * Renews the access tokens of connections before they expire, so that no call waits for it. Every admin process does; an edge does
  * it too for a call that finds no usable token. Returns the function that stops it.
  */
-export function refreshGrants(parts: Parts): () => Promise<void> {
-  const { redis, log } = parts
-  const running = new Set<Promise<void>>()
-  const of = new Map<string, number>()
-  const count = (organization_id: string, change: 1 | -1): void => {
-    const left = (of.get(organization_id) ?? 0) + change
-    if (left === 0) of.delete(organization_id)
-    else of.set(organization_id, left)
-  }
-  const stop = repeatWork(
-    INTERVAL_MS,
-    async () => {
-      for (let looked = 0; looked < LOOKED_AT_MAX && running.size < AT_ONCE_MAX; looked++) {
-        const member = await runScript(redis, 'claim-notice', [REDIS_KEYS.grantsDue], [RETRY_MS])
-        if (typeof member !== 'string') return
-        const [organization_id = '', connection_id = ''] = member.split(' ')
-        if ((of.get(organization_id) ?? 0) >= AT_ONCE_OF_ORGANIZATION_MAX) continue
-        count(organization_id, 1)
-        const place = { organization_id, connection_id }
-        const done: Promise<void> = renew(parts, place)
-          .catch((error: unknown) => log.warn({ err: error, ...place }, 'a grant was not renewed'))
-          .finally(() => {
-            count(organization_id, -1)
-            running.delete(done)
-          })
-        running.add(done)
-      }
+export const refreshGrants = (parts: Parts): (() => Promise<void>) =>
+  workOnDue(
+    {
+      redis: parts.redis,
+      key: REDIS_KEYS.grantsDue,
+      interval_ms: INTERVAL_MS,
+      retry_ms: RETRY_MS,
+      failed: (error) =>
+        parts.log.warn({ err: error }, 'a grant was not renewed; it will be retried'),
     },
-    (error) => log.warn({ err: error }, 'grants are renewed late; it will be retried'),
+    ([organization_id = '', connection_id = '']) =>
+      renew(parts, { organization_id, connection_id }),
   )
-  return async () => {
-    await stop()
-    await Promise.all(running)
-  }
-}
 
 async function renew(parts: Parts, place: GrantPlace): Promise<void> {
   const { redis, log } = parts

@@ -69,6 +69,7 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.integrationScopes(org, SELECTED),
   REDIS_KEYS.agentLabels(org),
   REDIS_KEYS.scopeIndex(org),
+  REDIS_KEYS.killRevocations(org),
   REDIS_KEYS.locks(org),
   REDIS_KEYS.activity(org),
   REDIS_KEYS.anomalyState(org),

@@ -24,12 +24,17 @@ export const githubApp = defineCredential({
   owned: () => AUTHORIZATION,
   application: {
     kind: 'token',
-    clientOf: ({ app_id, installation_id, private_key, api_url = GITHUB_API }, { narrowing }) => {
+    clientOf: (
+      { app_id, installation_id, private_key, api_url = GITHUB_API },
+      { agent_id, narrowing },
+    ) => {
       const body = JSON.stringify(narrowingOf(narrowing))
       const base = api_url.replace(/\/+$/, '')
       return {
         token_url: `${base}/app/installations/${installation_id}/access_tokens`,
-        variant: body,
+        variant: `${agent_id} ${body}`,
+        agent_id,
+        revocation_url: `${base}/installation/token`,
         answer: 'github',
         has_styles: false,
         request: async (_, { now_ms }) => {
@@ -48,7 +53,7 @@ export const githubApp = defineCredential({
   },
 })
 
-/** In one order, so that two scopes with the same narrowing share a token. */
+/** In one order, so that two scopes of an agent with the same narrowing share a token. */
 function narrowingOf(narrowing: TokenNarrowing | null): TokenNarrowing {
   const { repositories, permissions } = narrowing ?? {}
   return {

@@ -2,7 +2,7 @@ import { AUTHORIZATION } from './authorization.ts'
 import { defineCredential } from './credential-type.ts'
 import { optionalSecret, optionalShown, secret, shown } from './member.ts'
 import { signJwt } from './sign-jwt.ts'
-import { JWT_LIFETIME_S, withClient } from './token-client.ts'
+import { FOR_ALL, JWT_LIFETIME_S, withClient } from './token-client.ts'
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
@@ -35,6 +35,7 @@ export const jwtBearer = defineCredential({
     clientOf: (auth) => ({
       token_url: auth.token_url,
       variant: '',
+      ...FOR_ALL,
       answer: 'oauth',
       has_styles: auth.client_secret !== undefined,
       request: async (style, moment) => {

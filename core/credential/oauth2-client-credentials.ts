@@ -1,7 +1,7 @@
 import { AUTHORIZATION } from './authorization.ts'
 import { defineCredential } from './credential-type.ts'
 import { optionalSecret, optionalShown, shown } from './member.ts'
-import { withClient } from './token-client.ts'
+import { FOR_ALL, withClient } from './token-client.ts'
 
 /** RFC 6749 §4.4. A client identifier is not a secret (§2.2). */
 export const oauth2ClientCredentials = defineCredential({
@@ -27,6 +27,7 @@ export const oauth2ClientCredentials = defineCredential({
     clientOf: (auth) => ({
       token_url: auth.token_url,
       variant: '',
+      ...FOR_ALL,
       answer: 'oauth',
       has_styles: auth.client_secret !== undefined,
       request: (style, moment) => {

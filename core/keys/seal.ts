@@ -14,6 +14,7 @@ export interface KeyRing {
 export const SEALED_KINDS = [
   'credential',
   'connection_grant',
+  'minted_token',
   'webhook_secret',
   'idempotent_answer',
   'archive_key',

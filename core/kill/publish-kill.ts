@@ -136,6 +136,7 @@ export async function publishKill(
       REDIS_KEYS.beatClock,
       REDIS_KEYS.kills,
       REDIS_KEYS.adminTokenHashes,
+      REDIS_KEYS.revocationsDue,
     ],
     [JSON.stringify(plan)],
   )) as [1, number, string[], string, number, string] | [0 | -1]

@@ -1,7 +1,7 @@
 -- Purpose: keeps what is scheduled at its distance when the clock of the store steps back, for example after a failover.
 -- Guarantee: a delivery, an e-mail or a flood waits for as long as it was scheduled, and not for the step in addition.
 -- KEYS[1] clock of the store · KEYS[2] due webhooks · KEYS[3] notices about webhooks · KEYS[4] mails of kills · KEYS[5] floods ·
---   KEYS[6] prefix of the queue of a webhook · KEYS[7] prefix of its attempts in progress
+--   KEYS[6] revocations after kills · KEYS[7] prefix of the queue of a webhook · KEYS[8] prefix of its attempts in progress
 -- ARGV none
 -- Returns: the step in ms, 0 if there was none
 local CLOCKS_DIFFER_MS = 2000
@@ -17,8 +17,8 @@ local function moveBack(key)
 end
 for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
   local webhook = string.match(member, ' (%S+)$') or ''
-  moveBack(KEYS[6] .. webhook)
   moveBack(KEYS[7] .. webhook)
+  moveBack(KEYS[8] .. webhook)
 end
-for i = 2, 5 do moveBack(KEYS[i]) end
+for i = 2, 6 do moveBack(KEYS[i]) end
 return step_ms

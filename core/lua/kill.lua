@@ -4,6 +4,7 @@
 -- Guarantee: all or nothing. An agent that is killed already keeps the time and the reason of the first kill, and its kill is
 --   published again. It also runs in a store that is over its memory limit.
 -- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] kills · KEYS[5] hashes of admin tokens
+-- KEYS[6] killed agents whose tokens are revoked at their providers
 -- ARGV[1] JSON (KillPlan in core/kill/publish-kill.ts)
 -- Returns: {1, epoch, edges whose lease may still run, record as JSON, number of revoked keys, token_id or ''}, or {0} if nobody
 --   with a role for it requests it, or {-1} if the agent does not exist
@@ -85,5 +86,6 @@ redis.call('XADD', keyOf('activity', organization), 'MAXLEN', '~', plan.activity
 redis.call('HSET', KEYS[4], epoch_text, record)
 redis.call('HSET', keyOf('receipts', organization), plan.kill_id, holes.receipt)
 redis.call('ZADD', keyOf('receipt_index', organization), epoch_text, plan.kill_id)
+redis.call('ZADD', KEYS[6], now_ms, table.concat({organization, agent_id, plan.kill_id, string.format('%.0f', now_ms)}, ' '))
 local edges = publishChange(epoch_text, before_text, '[' .. table.concat(targets, ',') .. ']', plan.channel, plan.lease_ms)
 return {1, epoch, edges, record, revoked, isText(by.token_id) and by.token_id or ''}

@@ -14,6 +14,7 @@ import { endGrant } from './end-grant.ts'
 import { type Grant, grantOf, openToken } from './grant.ts'
 import { readGrant, swapGrant } from './grant-store.ts'
 import { isActiveToken } from './is-active-token.ts'
+import { revokeTokens } from './revoke-token.ts'
 
 /** A connection with its credential, and where that may go. */
 export type GrantOwner = CredentialOwner & { readonly connection_id: string }
@@ -141,7 +142,7 @@ async function request(
       style: grant.style,
       started_ms: now_ms,
     })
-    return await write(redis, owner, announced, next)
+    return await write(parts, owner, announced, next)
   }
   const { token_error } = answer.failure
   if (token_error === 'invalid_grant') return await end(parts, owner, announced, 'consent_ended')
@@ -153,7 +154,7 @@ async function request(
 
 /** The new refresh token exists nowhere else, so a store that is unavailable is waited for. */
 async function write(
-  redis: RedisClient,
+  { redis, ring, egress }: RefreshParts,
   owner: GrantOwner,
   text: string,
   next: Grant,
@@ -163,8 +164,10 @@ async function write(
     try {
       const written = await swapGrant(redis, owner, text, next)
       // A write whose answer was lost is found as what it has written.
-      const isOurs =
-        written !== null || (await readGrant(redis, owner)).text === JSON.stringify(next)
+      const found = written === null ? await readGrant(redis, owner) : null
+      // The connection was ended meanwhile: what the provider has just issued is not left alive.
+      if (found?.grant === null) void revokeTokens(egress, ring, owner, next)
+      const isOurs = found === null || found.text === JSON.stringify(next)
       return isOurs ? { kind: 'refreshed', grant: next } : { kind: 'elsewhere' }
     } catch (error) {
       if (performance.now() > until_ms) throw error

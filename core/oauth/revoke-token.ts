@@ -1,16 +1,18 @@
 import type { OpenedFor } from '../credential/catalogue.ts'
 import type { KeyRing } from '../keys/seal.ts'
+import type { Secret } from '../keys/secret.ts'
+import type { RevocationResult } from '../kill/revocations.ts'
 import { openAuth } from '../store/credential-binding.ts'
-import { postAsClient } from '../token/ask-token.ts'
+import { type ClientStyle, postAsClient } from '../token/ask-token.ts'
 import type { Egress } from '../token/post-form.ts'
 import { type Grant, openToken } from './grant.ts'
 import type { GrantOwner } from './refresh-grant.ts'
 
-/** `unsupported`: the provider has no endpoint for it. */
-export type Revocation = 'revoked' | 'failed' | 'unsupported'
-
 /** For one request. */
-const LIMIT_MS = 5_000
+export const REVOCATION_LIMIT_MS = 5_000
+
+/** What a provider calls its tokens (RFC 7009 §2.1). */
+export const TOKEN_HINTS = ['access_token', 'refresh_token'] as const
 
 /**
  * Revokes the tokens of a grant at the provider (RFC 7009): the access token, so that it is dead at once also where the API does
@@ -21,14 +23,19 @@ export async function revokeTokens(
   ring: KeyRing,
   owner: GrantOwner,
   grant: Grant,
-): Promise<Revocation> {
+): Promise<RevocationResult> {
   const auth = openAuth(ring, owner)
   if (auth?.type !== 'oauth2_authorization_code') return 'failed'
   if (auth.revocation_url === undefined) return 'unsupported'
   const url = auth.revocation_url
   const outcomes = await Promise.all(
-    (['access_token', 'refresh_token'] as const).map((member) =>
-      revoke(egress, url, auth, grant, openToken(ring, owner, grant, member)?.reveal(), member),
+    TOKEN_HINTS.filter((hint) => grant[hint] !== null).map(
+      async (hint): Promise<RevocationResult> => {
+        const token = openToken(ring, owner, grant, hint)
+        return token === null
+          ? 'failed'
+          : revokeToken(egress, auth, { url, token, hint, style: grant.style })
+      },
     ),
   )
   return outcomes.includes('failed')
@@ -38,17 +45,24 @@ export async function revokeTokens(
       : 'unsupported'
 }
 
-async function revoke(
+/** One request to the revocation endpoint of an OAuth provider. */
+export async function revokeToken(
   egress: Egress,
-  url: string,
   auth: OpenedFor<'connection'>,
-  { style, ...grant }: Grant,
-  token: string | undefined,
-  token_type_hint: 'access_token' | 'refresh_token',
-): Promise<Revocation | null> {
-  if (token === undefined) return grant[token_type_hint] === null ? null : 'failed'
-  const form = new URLSearchParams({ token, token_type_hint })
-  const deadline = AbortSignal.timeout(LIMIT_MS)
+  {
+    url,
+    token,
+    hint,
+    style,
+  }: {
+    readonly url: string
+    readonly token: Secret
+    readonly hint: (typeof TOKEN_HINTS)[number]
+    readonly style: ClientStyle
+  },
+): Promise<RevocationResult> {
+  const form = new URLSearchParams({ token: token.reveal(), token_type_hint: hint })
+  const deadline = AbortSignal.timeout(REVOCATION_LIMIT_MS)
   const answer = await postAsClient(egress, url, auth, { style, form, deadline })
   if (answer.kind === 'failed') return 'failed'
   if (answer.status === 200) return 'revoked'

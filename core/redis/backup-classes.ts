@@ -77,6 +77,9 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   grants: 'copied',
   grantLease: 'live',
   grantsDue: 'copied',
+  // A restore does not undo a kill, so it does not forget what is to be revoked either.
+  mintedTokens: 'live',
+  revocationsDue: 'live',
   consent: 'removed',
   edgeMetrics: 'live',
   refusalCounts: 'copied',
@@ -111,6 +114,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   beatClock: 'live',
   kills: 'copied',
   killReceipts: 'copied',
+  killRevocations: 'copied',
   killReceiptIndex: 'copied',
   locks: 'copied',
   lockReceipts: 'copied',

@@ -429,6 +429,20 @@ export const REDIS_KEY_ROWS = {
     holds:
       '`<organization_id> <connection_id>` of grants by the ms at which they are refreshed or end',
   },
+  mintedTokens: {
+    kind: 'minted-tokens',
+    of: ['organization_id', 'agent_id'],
+    type: 'hash',
+    holds:
+      '`<ms at which it ends> <ms at which it was minted> <id>` → KeptToken: a token of this agent alone, sealed; expires after 25 hours.',
+  },
+  revocationsDue: {
+    kind: 'revocations-due',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <agent_id> <kill_id> <ms of the kill>` of killed agents whose tokens are revoked at their providers, by the ms at which that is due',
+  },
   consent: {
     kind: 'consent',
     of: ['hash'],
@@ -640,6 +654,12 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id'],
     type: 'hash',
     holds: 'kill_id → StoredReceipt, of the newest 1,000 kills',
+  },
+  killRevocations: {
+    kind: 'kill-revocations',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'kill_id → Revocations: what became of the tokens of the agent at their providers',
   },
   killReceiptIndex: {
     kind: 'kill-receipt-index',

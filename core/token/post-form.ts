@@ -23,6 +23,8 @@ export type FormAnswer =
   | { readonly kind: 'failed'; readonly cause: TokenFailure['cause'] }
 
 export interface Form {
+  /** POST unless it is given; DELETE has no body. */
+  readonly method?: 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Called when the connection is established, before the first byte of the request; the request is not sent if it is false. */
@@ -161,7 +163,7 @@ function exchange(
 ): Promise<FormAnswer> {
   return new Promise((resolve, reject) => {
     const sent = request({
-      method: form === null ? 'GET' : 'POST',
+      method: form === null ? 'GET' : (form.method ?? 'POST'),
       path: url.pathname + url.search,
       headers: {
         host: url.host,

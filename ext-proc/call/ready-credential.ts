@@ -49,7 +49,7 @@ export function askForToken({ tokens, references }: Services, call: AdmittedCall
   if (auth === null || auth instanceof Promise) return
   const isUsable = narrowingCause(auth, call) === null
   const client = isUsable ? clientOf(auth, call) : null
-  if (client !== null) void tokens.get(orderOf(call, client))
+  if (client !== null) void tokens.get(orderOf(call, auth, client))
 }
 
 const NO_AUTH: OpenedAuth = { type: 'none' }
@@ -95,7 +95,7 @@ function readyAuth(
   if (cause !== null) return denyCredential(call, { cause })
   const client = clientOf(auth, call)
   if (client !== null) {
-    const order = orderOf(call, client)
+    const order = orderOf(call, auth, client)
     const found = tokens.get(order)
     const use = (result: TokenResult) =>
       withToken(tokens, call, order, { auth, result, headers, body })
@@ -229,7 +229,8 @@ interface SignedCall {
 
 /** A token is the same for all hosts of an integration. */
 function orderOf(
-  { integration, scope, credential }: AdmittedCall,
+  { integration, scope, agent, credential }: AdmittedCall,
+  { type }: OpenedAuth,
   client: TokenOrder['client'],
 ): TokenOrder {
   const owner = credentialOwner(integration, scope) ?? integration.integration
@@ -237,5 +238,9 @@ function orderOf(
   const { connection } = credential.credential
   const revision = JSON.stringify(connection === null ? owner : [connection, owner.base_url])
   const connection_id = connection?.connection_id ?? null
-  return { organization_id, integration_id, connection_id, revision, client }
+  const isOwn =
+    connection?.subject === `agent:${agent.agent_id}` ||
+    ('agent_id' in client && client.agent_id !== null)
+  const agent_id = isOwn ? agent.agent_id : null
+  return { organization_id, integration_id, connection_id, agent_id, type, revision, client }
 }

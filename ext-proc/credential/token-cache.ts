@@ -10,6 +10,10 @@ export interface TokenOrder {
   readonly integration_id: string
   /** Null: with the credential of the integration itself. */
   readonly connection_id: string | null
+  /** The agent that the token is for alone; null if others use it too. */
+  readonly agent_id: string | null
+  /** Of the credential. */
+  readonly type: string
   /** The complete stored text of the integration: a token is valid for exactly these settings. */
   readonly revision: string
   readonly client: TokenClient | GrantClient
@@ -28,7 +32,7 @@ export type TokenResult =
 interface TokenCacheParts {
   /** Never rejects. */
   readonly fetch: (
-    client: TokenOrder['client'],
+    order: TokenOrder,
     style: ClientStyle,
     rejected: Secret | null,
   ) => Promise<FetchOutcome>
@@ -183,7 +187,7 @@ export class TokenCache {
   }
 
   async #fetch(entry: Entry, order: TokenOrder, started_ms: number): Promise<TokenResult> {
-    const { answer, style } = await this.#parts.fetch(order.client, entry.style, entry.rejected)
+    const { answer, style } = await this.#parts.fetch(order, entry.style, entry.rejected)
     this.#count(order, -1)
     this.#fetched++
     entry.fetching = null

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpsServer, get } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { jwtVerify } from 'jose'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { type HttpAnswer, call } from '../kit/call.ts'
 import { checkSignature } from '../kit/check-signature.ts'
@@ -356,7 +358,7 @@ test('an OpenID provider takes a client that signs (private_key_jwt)', async () 
   assert.equal(sent().length, 1)
 })
 
-test('a GitHub App gets installation tokens, one for each narrowing of a scope', async () => {
+test('a GitHub App gets installation tokens, one for each agent and narrowing', async () => {
   const name = newName()
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const asked: object[] = []
@@ -390,10 +392,10 @@ test('a GitHub App gets installation tokens, one for each narrowing of a scope',
   const [all, one, same] = [await caller(null), await caller(web), await caller(web)]
   const sent = api.mark()
   for (const access of [all, one, same, one]) assert.equal((await send(access)).status, 200)
-  assert.deepEqual(asked, [{}, web])
+  assert.deepEqual(asked, [{}, web, web])
   assert.deepEqual(
     arrivedWith(sent),
-    [1, 2, 2, 2].map((n) => `Bearer ghs_${n}`),
+    [1, 2, 3, 2].map((n) => `Bearer ghs_${n}`),
   )
   // Two scopes of one agent that have nothing in common.
   const agent = await operator.makeAgent()
@@ -411,7 +413,143 @@ test('a GitHub App gets installation tokens, one for each narrowing of a scope',
   const unknown = await accessBy({ ...auth, private_key: pemOf(wrong) })
   assertRefusal(await send(unknown), 502, 'credential_unavailable')
   assert.equal(sent().length, 4)
-  assert.equal(asked.length, 2)
+  assert.equal(asked.length, 3)
+})
+
+const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+after(() => redis.disconnect())
+
+/** Its next attempt is now, and over. */
+async function lookAgain(kill_id: string): Promise<void> {
+  const due = REDIS_KEYS.revocationsDue
+  const member = (await redis.zrange(due, '0', '-1')).find((one) => one.includes(kill_id)) ?? ''
+  await redis.zadd(due, 'XX', 1, member)
+  await until('it was looked at', async () => Number(await redis.zscore(due, member)) !== 1)
+  const claimed = await redis.zscore(due, member)
+  await until('the attempt is over', async () => (await redis.zscore(due, member)) !== claimed)
+}
+
+test('a kill revokes the installation tokens of the agent alone; its receipt says what could not be revoked', async () => {
+  const name = newName()
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const live = new Set<string>()
+  const deletions: (string | undefined)[] = []
+  tokens.behave(name, async ({ method, authorization = '' }, response) => {
+    const token = authorization.replace('Bearer ', '')
+    if (method === 'POST') {
+      await jwtVerify(token, publicKey, { issuer: '4711' })
+      const minted = `ghs_${live.size}_${Date.now()}`
+      live.add(minted)
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+      response.writeHead(201).end(JSON.stringify({ token: minted, expires_at }))
+    } else if (method === 'GET') response.writeHead(live.has(token) ? 200 : 401).end()
+    else {
+      deletions.push(token)
+      response.writeHead(live.delete(token) ? 204 : 401).end()
+    }
+  })
+  const isLive = (token: string): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      const { hostname: servername, port, pathname: path } = new URL(tokens.url(name))
+      const headers = { authorization: `Bearer ${token}` }
+      const { ca } = api.certificates
+      get({ host: '127.0.0.1', port, servername, path, headers, ca }, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode === 200)
+      }).on('error', reject)
+    })
+  const integration = await operator.makeIntegration(stack.ownBaseUrl(), {
+    auth: {
+      type: 'github_app',
+      app_id: '4711',
+      installation_id: '42',
+      api_url: tokens.url(name),
+      private_key: pemOf(privateKey),
+    },
+  })
+  const { integration_id, base_url } = integration
+  const agents = [await operator.makeAgent(), await operator.makeAgent()] as const
+  const sent = api.mark()
+  for (const { agent_id, api_key } of agents) {
+    await operator.makeScope(agent_id, integration_id)
+    const headers = { authorization: `Bearer ${api_key}` }
+    assert.equal((await send({ base_url, headers } as unknown as Access)).status, 200)
+  }
+  const [stolen = '', neighbour = ''] = arrivedWith(sent).map((value) =>
+    (value ?? '').replace('Bearer ', ''),
+  )
+  assert.notEqual(stolen, neighbour)
+  const [killed] = agents
+  const own = await operator.makeIntegration(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const { connection_id } = await operator.send(
+    'POST',
+    `/admin/integrations/${own.integration_id}/connections`,
+    {
+      name: 'static',
+      subject: `agent:${killed.agent_id}`,
+      auth: { type: 'bearer', token: 'long-lived-key' },
+    },
+  )
+  assert.deepEqual([await isLive(stolen), await isLive(neighbour)], [true, true])
+  const { kill_id } = await operator.send('POST', `/admin/agents/${killed.agent_id}/kill`)
+  await until('the token of the killed agent is dead', async () => !(await isLive(stolen)))
+  assert.equal(await isLive(neighbour), true)
+  const rows = await until('the receipt says so', async () => {
+    const { credentials } = await operator.send('GET', `/admin/kills/${kill_id}`)
+    return credentials?.length === 2 && credentials
+  })
+  const row = { tokens: 1, expires_at: null }
+  assert.deepEqual(rows, [
+    {
+      ...row,
+      integration_id: own.integration_id,
+      connection_id,
+      type: 'bearer',
+      result: 'unsupported',
+    },
+    { ...row, integration_id, connection_id: null, type: 'github_app', result: 'revoked' },
+  ])
+  assert.deepEqual(deletions, [stolen])
+  // A token that is minted after the reactivation lives, though the same kill is looked at again.
+  await operator.send('POST', `/admin/agents/${killed.agent_id}/reactivate`, { reason: 'test' })
+  const headers = { authorization: `Bearer ${killed.api_key}` }
+  assert.equal((await send({ base_url, headers } as unknown as Access)).status, 200)
+  await lookAgain(kill_id)
+  assert.deepEqual(deletions, [stolen])
+  assert.deepEqual(await findLeaks(stack, [stolen, neighbour]), [])
+})
+
+test('a provider that does not revoke neither delays a kill nor its answer, and is asked again', async () => {
+  const name = newName()
+  let deletions = 0
+  let isUp = false
+  tokens.behave(name, ({ method }, response) => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    if (method === 'POST')
+      response.writeHead(201).end(JSON.stringify({ token: 'ghs_stuck', expires_at }))
+    else if (isUp) response.writeHead(204).end()
+    else if (++deletions === 1) response.writeHead(302, { location: 'https://evil.test/' }).end()
+    // And then no answer.
+  })
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const auth = {
+    type: 'github_app',
+    app_id: '1',
+    installation_id: '2',
+    api_url: tokens.url(name),
+    private_key: pemOf(privateKey),
+  }
+  const access = await accessBy(auth)
+  assert.equal((await send(access)).status, 200)
+  const { kill_id } = await operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
+  const read = () => operator.send('GET', `/admin/kills/${kill_id}`)
+  await until('the receipt says that it failed', async () => {
+    const { credentials } = await read()
+    return credentials?.[0]?.result === 'failed' && credentials[0].expires_at !== null
+  })
+  isUp = true
+  await lookAgain(kill_id)
+  await until('it is revoked', async () => (await read()).credentials[0].result === 'revoked')
 })
 
 test('a role is assumed once for each agent, and signs its calls', async () => {

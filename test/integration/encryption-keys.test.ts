@@ -21,6 +21,7 @@ import { grantOf, openToken } from '../../core/oauth/grant.ts'
 import { readArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { openAuth, ownerOfConnection } from '../../core/store/credential-binding.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
+import { keepMinted, openMinted, readMinted, sealMinted } from '../../core/token/minted-token.ts'
 import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
 import { startAdmin } from '../kit/start-admin.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -125,12 +126,18 @@ async function storeEverything(admin: AdminInProcess, name: string, key: string)
   const agent = { agent_name: `kept-${name}` }
   const headers = { 'idempotency-key': `kept-${name}` }
   const { api_key, agent_id } = await make('/admin/agents', agent, headers)
+  const of = { organization_id: ORG, agent_id }
+  const minted = { url: 'https://github.example/x', style: 'basic', hint: 'access_token' } as const
+  const revocation = sealMinted(ring, of, { ...minted, token: new Secret('secret-of-agent') })
+  const own = { type: 'github_app', integration_id: '', connection_id: null, revocation }
+  await keepMinted(redis, of, own, 3_600)
   const request_id = await makeAccessRequest(redis, ORG, agent_id, 'secret-excerpt', ring)
   return {
     integrations,
     connections,
     connection_id,
     webhook_id,
+    of,
     agent,
     headers,
     api_key,
@@ -154,6 +161,7 @@ async function opened(
     connections,
     connection_id,
     webhook_id,
+    of,
     request_id,
   }: Awaited<ReturnType<typeof storeEverything>>,
 ) {
@@ -172,6 +180,8 @@ async function opened(
     const granted = await ownerOf(integrations[0] ?? '', connection_id)
     texts.push(openToken(ring, granted, JSON.parse(grant), member)?.reveal() ?? '')
   }
+  for (const { token } of await readMinted(redis, of))
+    texts.push((token.revocation && openMinted(ring, of, token.revocation)?.reveal()) ?? '')
   const webhook = JSON.parse(
     (await redis.hget(REDIS_KEYS.webhooks(ORG), webhook_id)) ?? '',
   ) as Webhook
@@ -198,6 +208,7 @@ const ALL = [
   'first-secret',
   'second-secret',
   'secret-excerpt',
+  'secret-of-agent',
   'secret-of-grant',
   'secret-to-refresh',
 ].sort()

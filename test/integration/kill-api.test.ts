@@ -158,7 +158,13 @@ test('the receipt of a kill is kept, for its organization and every role', async
     role: 'viewer',
   })
   const viewer = operatorAt(admin.url, token)
-  assert.deepEqual(await viewer.send('GET', `/admin/kills/${receipt.kill_id}`), kept)
+  const seen = await until('its providers were asked', async () => {
+    const found = await viewer.send('GET', `/admin/kills/${receipt.kill_id}`)
+    return found.credentials !== null && found
+  })
+  const { credentials_settled_at: _, ...rest } = seen
+  const { credentials_settled_at: __, ...before } = kept
+  assert.deepEqual(rest, { ...before, credentials: [] })
   const other = await operator.send('POST', '/admin/organizations', { name: 'other' })
   const foreign = operatorAt(admin.url, other.admin_token)
   await foreign.send('GET', `/admin/kills/${receipt.kill_id}`, undefined, 404)

@@ -8,6 +8,7 @@ import { findLeaks } from '../kit/find-leaks.ts'
 import { type Operator, operatorAt } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { startOidcProvider } from '../kit/start-oidc-provider.ts'
+import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
 const admin = stack.operator
@@ -124,6 +125,68 @@ test('calls get the access token, and none once the connection is revoked', asyn
   assert.equal(await provider.isActive(token), false)
   assert.equal((await call(to)).status, 403)
   assert.equal(sent().length, 1)
+})
+
+test('a kill revokes the tokens of the agent at the provider, and no others', async () => {
+  const integration = await admin.makeIntegration(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const { integration_id, base_url } = integration
+  const path = `/admin/integrations/${integration_id}/connections`
+  const sent = stack.api.mark()
+  const consented = async (subject: string, headers: object) => {
+    const { connection_id } = await admin.send('POST', path, {
+      name: subject,
+      subject,
+      auth: authOf(),
+    })
+    const made = { path: `${path}/${connection_id}` } as Made
+    await finish(callbackOf(await provider.consent(await authorize(made))))
+    const to = { to: stack.proxyUrl, path: `/${base_url}/x` }
+    const send = () => call({ ...to, headers: headers as Record<string, string> })
+    assert.equal((await send()).status, 200)
+    const [, token = ''] = (sent().at(-1)?.header('authorization') ?? '').split(' ')
+    return { made, connection_id, send, token }
+  }
+  const [killed, other] = [await admin.makeAgent(), await admin.makeAgent()]
+  const by = ({ api_key }: { readonly api_key: string }, user?: string) => ({
+    authorization: `Bearer ${api_key}`,
+    ...(user === undefined ? {} : { 'x-agw-user': user }),
+  })
+  const users = ['alone@example.com', 'both@example.com']
+  await admin.makeScope(killed.agent_id, integration_id, { users })
+  await admin.makeScope(other.agent_id, integration_id, { users: [users[1]] })
+  const theirs = await consented(`agent:${other.agent_id}`, by(other))
+  const ofUsers = []
+  for (const user of users) ofUsers.push(await consented(`user:${user}`, by(killed, user)))
+  const own = await consented(`agent:${killed.agent_id}`, by(killed))
+  const [alone, both] = ofUsers
+  assert.ok(alone && both)
+  const all = [own, alone, both, theirs]
+  const active = () => Promise.all(all.map(({ token }) => provider.isActive(token)))
+  assert.deepEqual(await active(), [true, true, true, true])
+  const { kill_id } = await admin.send('POST', `/admin/agents/${killed.agent_id}/kill`)
+  await until('what the agent had alone is dead', async () => {
+    const [first, second] = await active()
+    return !first && !second
+  })
+  assert.deepEqual(await active(), [false, false, true, true])
+  assert.equal((await theirs.send()).status, 200)
+  const rows = await until('the receipt says so', async () => {
+    const { credentials } = await admin.send('GET', `/admin/kills/${kill_id}`)
+    return credentials?.length === 2 && credentials
+  })
+  for (const row of rows) {
+    const { connection_id: _, ...rest } = row
+    const type = 'oauth2_authorization_code'
+    assert.deepEqual(rest, { integration_id, type, result: 'revoked', tokens: 2, expires_at: null })
+  }
+  const named = new Set(rows.map((row: { connection_id: string }) => row.connection_id))
+  assert.deepEqual(named, new Set([own.connection_id, alone.connection_id]))
+  assert.deepEqual(await Promise.all(all.map(({ made }) => statusOf(made))), [
+    'revoked',
+    'revoked',
+    'active',
+    'active',
+  ])
 })
 
 test('a request for consent can be pushed to the provider, so that the browser sees none of it (RFC 9126)', async () => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Certificates } from './make-certificates.ts'
 
 export interface AskedToken {
+  readonly method: string
   readonly authorization: string | undefined
   readonly headers: IncomingMessage['headers']
   readonly form: URLSearchParams
@@ -69,10 +70,10 @@ export async function startTokenEndpoint(
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
       const name = (request.url ?? '').split('/')[1]?.split('?')[0] ?? ''
-      const { headers } = request
+      const { headers, method = '' } = request
       const body = Buffer.concat(parts).toString()
       const form = new URLSearchParams(body)
-      const one = { authorization: headers.authorization, headers, form, body }
+      const one = { method, authorization: headers.authorization, headers, form, body }
       of(asked, name).push(one)
       void (handlers.get(name) ?? giveFor(name, request.url ?? ''))(one, response)
     })

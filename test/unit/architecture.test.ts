@@ -271,6 +271,9 @@ const REVEALERS = [
   'core/oauth/is-active-token.ts',
   'core/oauth/refresh-grant.ts',
   'core/oauth/revoke-token.ts',
+  // Tokens of one agent: sealed, and sent to the provider that revokes them.
+  'core/token/minted-token.ts',
+  'admin/kill/revoke-at-source.ts',
   'admin/oauth/finish-consent.ts',
   'ext-proc/response/echo-forms.ts',
 ]

@@ -65,10 +65,11 @@ for (const [step_ms, run, what] of [
   })
 
 test('deliveries, mails and floods keep their distance', async () => {
-  const { webhooksDue, killMails, webhookNotices, rateFloods, storeClock } = REDIS_KEYS
+  const { webhooksDue, killMails, webhookNotices, rateFloods, revocationsDue, storeClock } =
+    REDIS_KEYS
   const queue = REDIS_KEYS.webhookQueue('whk_1')
   const inFlight = REDIS_KEYS.webhookInFlight('whk_1')
-  const sets = [webhooksDue, killMails, webhookNotices, rateFloods, queue, inFlight]
+  const sets = [webhooksDue, killMails, webhookNotices, rateFloods, revocationsDue, queue, inFlight]
   const was_ms = (await storeMs()) + HOUR_MS
   await redis.set(storeClock, was_ms)
   for (const key of sets) await redis.zadd(key, was_ms + 5_000, 'org_default whk_1')

@@ -96,10 +96,14 @@ const order = (id: string, revision = '1', more: Partial<TokenOrder> = {}): Toke
   organization_id: 'org',
   integration_id: id,
   connection_id: null,
+  agent_id: null,
+  type: 'oauth2_client_credentials',
   revision,
   client: {
     token_url: `https://login.example.com/${id}/${revision}`,
     variant: '',
+    agent_id: null,
+    revocation_url: null,
     answer: 'oauth',
     has_styles: true,
     request: () => Promise.resolve({ headers: {}, body: '' }),
@@ -115,7 +119,7 @@ function makeCache() {
   const cache = new TokenCache({
     nowMs: () => clock.now_ms,
     onFailure: (_, failure) => failures.push(failure),
-    fetch: (client, style) =>
+    fetch: ({ client }, style) =>
       new Promise((end) => {
         fetches.push({ style, client: 'grant' in client ? '' : client.token_url, end })
       }),

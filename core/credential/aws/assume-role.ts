@@ -24,6 +24,8 @@ export function assumeRole(auth: AwsCredential, role: AwsRole, agent_id: string)
   return {
     token_url: url,
     variant: name,
+    agent_id,
+    revocation_url: null,
     answer: 'sts',
     has_styles: false,
     request: async (_, { now_ms }) => {
