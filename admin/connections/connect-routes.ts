@@ -5,6 +5,7 @@ import type {
   ConnectionSubject,
   Integration,
 } from '../../core/catalogue/model.ts'
+import { isGivenReference } from '../../core/credential/secret-reference.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import {
   CONNECT_TOKEN_LENGTH_MAX,
@@ -57,6 +58,13 @@ const ConnectView = Strict({
 const GONE =
   'This link has been used, has ended, or belongs to another organization. Let the agent make its call again: the refusal has a new one.'
 
+const NOT_BY_REFERENCE: Refusal = {
+  kind: 'refusal',
+  error: 'forbidden',
+  message: 'Only an administrator names secrets that are kept elsewhere.',
+  details: { role: 'admin' },
+}
+
 /** What `connect_url` of a refused call leads to. Its token counts once. */
 export const connectRoutes: readonly Route[] = [
   defineRoute({
@@ -108,6 +116,8 @@ async function connect(
     })
   }
   const { auth } = body
+  // It also says where they are sent.
+  if (actor.role !== 'admin' && Object.values(auth).some(isGivenReference)) return NOT_BY_REFERENCE
   if (found === null && token.connection_id !== null) return notFound(GONE)
   const name = body.name ?? found?.record.name ?? subject
   const planned =

@@ -44,6 +44,7 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
     ...(['status', 'approvals', 'deadline_ms'] as const).map(
       (name): Guard => ['HGET', keyOf(actor.organization_id, fields), name, fields[name]],
     ),
+    ['HGET', keyOf(actor.organization_id, fields), 'consumed_ms', false],
     ...(agent === null
       ? []
       : [['HGET', REDIS_KEYS.agents(actor.organization_id), fields.agent_id, agent.text] as const]),
@@ -94,7 +95,9 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
 const keyOf = (organization_id: string, { request_id }: AccessRequestFields): string =>
   REDIS_KEYS.accessRequest(organization_id, request_id)
 
-function checkState({ status }: KnownRequest, what: Decide): Refusal | null {
+function checkState({ status, fields }: KnownRequest, what: Decide): Refusal | null {
+  if (fields.consumed_ms !== undefined)
+    return conflict('not_pending', 'The approval was used.', { status })
   const isOpen = status === 'pending' || (what !== 'approve' && status === 'approved')
   return isOpen ? null : conflict('not_pending', `The request is ${status}.`, { status })
 }

@@ -1,3 +1,4 @@
+import { UNPRINTABLE } from '../../core/approval/excerpt.ts'
 import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
@@ -57,9 +58,6 @@ export async function justifyRequest(
   const isNoted = (await runScript(context.redis, 'justify-request', [key], args)) === 1
   return isNoted ? await readOwnRequest(context, agent, request_id) : null
 }
-
-/** Nothing that could reorder the text or hide a part of it. */
-const UNPRINTABLE = /[^\P{C}\n]|[\u2028\u2029]/gu
 
 /** As its agent may see it: who decides is none of its business. */
 function shown({ fields, status }: KnownRequest): object {

@@ -78,7 +78,7 @@ export const grantDigest = (
 /** In the order of their names. Several of one name keep their order. */
 export const countedHeaders = (headers: readonly Header[]): readonly Header[] =>
   headers
-    .filter(({ name }) => !name.startsWith(':') && !isVolatile(name))
+    .filter((header) => !header.name.startsWith(':') && !isVolatile(header))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 
 /** Of the scope that governs a call and of the rules that ask for its approval: any change of one of them voids approvals. */

@@ -21,9 +21,8 @@ const HEADERS_MAX = 20
 const HEADER_MAX_CHARACTERS = 200
 /** A compressed body that becomes longer is not shown. */
 const INFLATED_MAX_BYTES = 1_048_576
-/** Line feeds and tabs stay. */
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** Nothing that could reorder the text or hide a part of it; line feeds and tabs stay. */
+export const UNPRINTABLE = /[^\P{C}\n\t]|[\u2028\u2029]/gu
 
 export function makeExcerpt(headers: readonly Header[], body: Buffer): Excerpt {
   const shown = headers
@@ -51,7 +50,7 @@ function shownHeader(name: string, value: string): string {
   return clean(masked.slice(name.length + 2, name.length + 2 + HEADER_MAX_CHARACTERS))
 }
 
-const clean = (text: string): string => text.replace(CONTROLS, '\ufffd')
+const clean = (text: string): string => text.replace(UNPRINTABLE, '\ufffd')
 
 /** The beginning of a body that is text. */
 function textOf(headers: readonly Header[], body: Buffer): string | null {

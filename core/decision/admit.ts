@@ -95,12 +95,8 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const does = { method, is_socket, said: overrides, target }
   const held = heldByLock(facts, identified, integration, decision, does)
   if (held !== null && held.kind === 'not_admitted') return held
-  if (is_socket && (!decision.allows_socket || !settings.tools.is_unrestricted)) {
-    // Which tool a message calls is not read, so a client has to call it by HTTP.
-    const details = decision.allows_socket ? { reason: 'mcp_tools' } : {}
-    const known = { integration, key, agent, has_scope: true }
-    return no('scope', 'upgrade_not_supported', details, known)
-  }
+  const socket = is_socket ? admitSocket(decision, { integration, key, agent }) : null
+  if (socket !== null) return socket
   return {
     kind: 'admitted',
     method,
@@ -130,6 +126,21 @@ function notPermitted(
   const details = scopeDetails(known.integration, decision)
   const has_scope = decision.reason !== 'no_scope'
   return { ...no('scope', 'permission_denied', details, { ...known, has_scope }), nearest }
+}
+
+/**
+ * Null if an allowed GET can become a WebSocket. Which tool a message calls is not read, and nobody can approve messages before they
+ * are sent, so a client has to call by HTTP.
+ */
+function admitSocket(
+  { allows_socket, settings, approval }: Extract<ScopeDecision, { kind: 'allowed' }>,
+  known: Partial<Known>,
+): NotAdmitted | null {
+  const refuse = (details: NotAdmitted['details']): NotAdmitted =>
+    no('scope', 'upgrade_not_supported', details, { ...known, has_scope: true })
+  if (!allows_socket) return refuse({})
+  if (!settings.tools.is_unrestricted) return refuse({ reason: 'mcp_tools' })
+  return approval === null ? null : refuse({ reason: 'approval' })
 }
 
 /** Locks that depend on the governing scope, or on what the call does. */

@@ -91,6 +91,11 @@ test('a call is refused until a person allows it, then made once: what was appro
     return forwarded_at !== null && consumed_at !== null && consumed_by.request_id !== null
   })
 
+  // Whoever says no now is told that it is too late.
+  for (const what of ['deny', 'cancel'])
+    assert.equal((await decide(request_id, what, {}, 409)).details.reason, 'not_pending', what)
+  assert.equal((await shown(request_id)).status, 'approved')
+
   const again = await ask(access)
   assert.notEqual(requestOf(again), request_id)
   assert.deepEqual(again.json().details.used, { request_id, was_sent: true })

@@ -249,7 +249,21 @@ test('a call without a connection is refused with a link that an operator uses o
   })
   const viewing = operatorAt(stack.proxyUrl, viewer.token)
   await viewing.send('POST', '/admin/connect', { token: decoded }, 403)
-  const given = await operator.send('POST', '/admin/connect', { token: decoded, auth })
+  // A credential decides where its secrets are sent, so whose secret it names is for an administrator.
+  const hand = await operator.send('POST', '/admin/tokens', {
+    email: 'hand@example.com',
+    role: 'operator',
+  })
+  const ref = {
+    type: 'oauth2_client_credentials',
+    token_url: 'https://collector.example/token',
+    client_id: 'us',
+    client_secret: { ref: 'env:AGW_SECRET_PAYMENTS' },
+  }
+  const handing = operatorAt(stack.proxyUrl, hand.token)
+  const refused = await handing.send('POST', '/admin/connect', { token: decoded, auth: ref }, 403)
+  assert.equal(refused.details.role, 'admin')
+  const given = await handing.send('POST', '/admin/connect', { token: decoded, auth })
   assert.equal((await get(own, agent)).seen, 'Bearer given')
   await operator.send('POST', '/admin/connect', { token: decoded, auth }, 404)
 

@@ -4,7 +4,7 @@ import type { AdmissionFacts, Caller } from '../../core/decision/admission-facts
 import type { Admission } from '../../core/decision/admission.ts'
 import { admit } from '../../core/decision/admit.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
-import type { ApiKey } from '../../core/catalogue/model.ts'
+import { type ApiKey, APPROVAL_DEFAULTS } from '../../core/catalogue/model.ts'
 import { compileIntegrations } from '../../core/decision/compile-integrations.ts'
 import { compileScopes } from '../../core/decision/compile-scopes.ts'
 import type { Header } from '../../core/request/header.ts'
@@ -105,6 +105,23 @@ test('a call of an agent to an integration and a path that a scope of its allows
   assert.equal(admission.key, KEY)
   assert.equal(admission.outgoing.raw_query, 'limit=2')
   assert.deepEqual(admission.settings.scope_ids, ['scp_read'])
+})
+
+test('a WebSocket does not pass by the approval of a call', () => {
+  const rules = [
+    { methods: ['GET'], paths: ['/models/**'], approval: APPROVAL_DEFAULTS },
+    { methods: ['GET'], paths: ['/models/**'], upgrade: ['websocket' as const] },
+  ]
+  const agent = { ...FACTS.agent, scopes: compileScopes([aScope({ rules })]) }
+  const asked = admit(factsWith({ agent }))
+  assert.ok(asked.kind === 'admitted' && asked.approval !== null)
+  assert.equal(
+    told(admit(factsWith({ agent, request: { upgrade: 'websocket' } }))),
+    'scope: upgrade_not_supported approval',
+  )
+  const open = { ...FACTS.agent, scopes: compileScopes([aScope({ rules: rules.slice(1) })]) }
+  const opened = admit(factsWith({ agent: open, request: { upgrade: 'websocket' } }))
+  assert.ok(opened.kind === 'admitted' && opened.is_socket)
 })
 
 /** In the order of the checks: each row has the error of its line and all of the lines below it. */

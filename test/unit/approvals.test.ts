@@ -142,6 +142,17 @@ test('headers that are written otherwise, repeated or joined have another digest
     assert.notEqual(digestOf({ headers }), digestOf(), JSON.stringify(headers))
 })
 
+test('Prefer counts, unless it says nothing but how long the caller waits', () => {
+  const preferring = (...values: string[]): string =>
+    digestOf({ headers: [...CALL.headers, ...values.map((value) => ({ name: 'prefer', value }))] })
+  for (const value of ['wait=5', ' Wait = "30" ', 'wait=0'])
+    assert.equal(preferring(value), digestOf(), value)
+  // An API may write, validate or answer otherwise.
+  for (const value of ['resolution=merge-duplicates', 'tx=rollback', 'wait=5, return=minimal'])
+    assert.notEqual(preferring(value), digestOf(), value)
+  assert.notEqual(preferring('wait=5', 'handling=lenient'), digestOf())
+})
+
 test('two calls have one digest only if they are the same call', () => {
   const text = fc.string({
     maxLength: 4,
@@ -201,6 +212,12 @@ test('an excerpt shows no secret, no control character, and at most 8 KiB', () =
     { name: 'x-note', value: 'a\u001b[31m' },
   ]
   const shown = makeExcerpt(headers, Buffer.from(`{"key":"${secret}","note":"\u001b[2J\u0007"}`))
+  // An approver must see the text in its order, and all of it.
+  const turned = makeExcerpt(
+    [],
+    Buffer.from('{"to": "\u202e1_tcca\u2066", "c\u200bc": "a\u2028b"}\n'),
+  )
+  assert.equal(turned.body, '{"to": "\ufffd1_tcca\ufffd", "c\ufffdc": "a\ufffdb"}\n')
   assert.ok(!JSON.stringify(shown).includes(secret))
   assert.doesNotMatch(JSON.stringify(shown), /\\u00(?:0[0-8]|1|7f)/)
   assert.match(shown.body ?? '', /^\{"key":"\*\*\*/)
