@@ -13,6 +13,11 @@ const ACTIONS: readonly Action[] = [
   { role: 'admin', title: 'Add an integration', href: linkTo(['integrations'], { do: 'create' }) },
   { role: 'admin', title: 'Add a scope', href: linkTo(['scopes', 'new']) },
   { role: 'admin', title: 'Add a webhook', href: linkTo(['webhooks'], { do: 'create' }) },
+  {
+    role: 'operator',
+    title: 'Lock an agent, an API, a key or everything',
+    href: linkTo(['kills'], { do: 'lock' }),
+  },
   { role: 'viewer', title: 'Explain a call', href: linkTo(['try']) },
   {
     role: 'viewer',
@@ -38,6 +43,13 @@ const AGENT_ACTIONS: readonly AgentAction[] = [
     status: 'active',
     title: (name) => `Stop ${name} …`,
     href: (id) => linkTo(['agents', id], { do: 'kill' }),
+  },
+  {
+    verbs: ['pause', 'lock'],
+    role: 'operator',
+    status: 'active',
+    title: (name) => `Pause ${name} …`,
+    href: (id) => linkTo(['agents', id], { do: 'pause' }),
   },
   {
     verbs: ['reactivate'],

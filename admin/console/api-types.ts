@@ -19,7 +19,11 @@ import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
 import type { KillReceiptView } from '../kill/kill-routes.ts'
 import type { KillPreviewView } from '../kill/preview-routes.ts'
-import type { LockView } from '../kill/lock-schemas.ts'
+import type {
+  CreatedLock as CreatedLockView,
+  LockPreview as LockPreviewView,
+  LockView,
+} from '../kill/lock-schemas.ts'
 import type { KillView } from '../kill/receipt-routes.ts'
 import type { AccessRequestView } from '../requests/access-request-schemas.ts'
 import type { OrganizationView } from '../organizations/organization-schemas.ts'
@@ -45,6 +49,8 @@ export type Agent = Shown<typeof AgentView>
 export type AccessRequest = Shown<typeof AccessRequestView>
 export type Receipt = Shown<typeof KillReceiptView>
 export type Lock = Shown<typeof LockView>
+export type CreatedLock = Shown<typeof CreatedLockView>
+export type LockPreview = Shown<typeof LockPreviewView>
 export type Kill = Shown<typeof KillView>
 export type KillPreview = Shown<typeof KillPreviewView>
 export type Trial = Shown<typeof TrialView>

@@ -211,7 +211,11 @@ function PageOf({ place }: { place: PageAddress }) {
     case 'activity':
       return <ActivityPage query={query} entry={id} />
     case 'kills':
-      return id === undefined ? <KillsPage query={query} /> : <KillPage key={id} kill_id={id} />
+      return id === undefined ? (
+        <KillsPage key={action} query={query} />
+      ) : (
+        <KillPage key={id} kill_id={id} />
+      )
     case 'requests':
       return <RequestsPage key={id ?? query['agent_id']} query={query} request_id={id} />
     case 'anomalies':

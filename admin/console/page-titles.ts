@@ -8,7 +8,7 @@ export const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['requests', 'Requests'],
   ['alerts', 'Alerts'],
   ['anomalies', 'Anomalies'],
-  ['kills', 'Kills'],
+  ['kills', 'Kills and locks'],
   ['webhooks', 'Webhooks'],
   ['security', 'Security'],
   ['try', 'Policy tester'],

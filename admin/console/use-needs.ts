@@ -45,7 +45,11 @@ export function useNeeds(): {
         })
   const totals = causes.value?.totals ?? null
   const reads = [stats, causes, locks, requests, webhooks]
-  return { needs, totals, reads, counts, reload: causes.reload }
+  const reload = (): void => {
+    causes.reload()
+    locks.reload()
+  }
+  return { needs, totals, reads, counts, reload }
 }
 
 /** Reasons with far more refusals in the last hour than in those of the week before. */

@@ -289,6 +289,77 @@ describe('the dashboard', () => {
     assert.equal(passed.status, 200)
   })
 
+  test('what a lock can name is locked from its page or from one dialog, everything only after a word is typed', async () => {
+    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+      integration: { name: 'to lock' },
+    })
+    const { agent_id, agent_name } = own.agent
+    await stack.operator.send('PATCH', `/admin/agents/${agent_id}`, { labels: { team: 'locked' } })
+    const dialog = page.getByRole('dialog')
+    const seen = async (): Promise<unknown> => {
+      const answer = await call({
+        to: stack.proxyUrl,
+        path: `/${own.base_url}/x`,
+        headers: own.headers,
+      })
+      return answer.header('x-agw-reason') ?? answer.status
+    }
+    const finish = async (submit = 'Pause'): Promise<void> => {
+      await dialog
+        .getByText('1 agent')
+        .or(dialog.getByText(/\d+ agents/))
+        .first()
+        .waitFor()
+      await dialog.getByRole('button', { name: submit }).click()
+      await dialog.getByText('In force on 1 of 1 edge').waitFor()
+      assert.deepEqual(await problemsOf(page), [])
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      assert.equal(await seen(), 'locked')
+      const { data } = await stack.operator.send('GET', '/admin/locks')
+      assert.equal(data.length, 1)
+      await stack.operator.send('DELETE', `/admin/locks/${data[0].lock_id}`)
+      assert.equal(await seen(), 200)
+    }
+    const row = page.getByRole('row').filter({ hasText: 'to lock' })
+    await goTo(page, 'integrations?q=to lock', 'Integrations')
+    await row.getByRole('button', { name: 'Lock' }).click()
+    await finish()
+    await goTo(page, `scopes/${own.scope_id}`, 'scope')
+    await page.getByRole('button', { name: 'Lock' }).click()
+    await finish()
+    await goTo(page, `agents/${agent_id}`, agent_name)
+    const keys = page.getByRole('table', { name: 'Keys' })
+    await keys.getByRole('button', { name: 'Lock' }).click()
+    await finish()
+    await goTo(page, 'settings?tab=organizations', 'Settings')
+    const ours = page.getByRole('row').filter({ hasText: 'yours' })
+    await ours.getByRole('button', { name: 'Lock' }).click()
+    assert.equal(await dialog.getByRole('button', { name: 'Pause' }).isDisabled(), true)
+    await dialog.getByLabel('Type “lock”').fill('lock')
+    await finish()
+    const kinds: readonly (readonly [kind: string, fill: () => Promise<void>])[] = [
+      ['agents', () => dialog.getByLabel('Agent', { exact: true }).fill(agent_name)],
+      ['agent_selector', () => dialog.getByLabel('Labels').fill('team=locked')],
+      ['integrations', () => dialog.getByLabel('Integration', { exact: true }).fill('to lock')],
+      ['scopes', () => dialog.getByLabel('Scope', { exact: true }).fill(own.scope_id)],
+      ['everything', () => dialog.getByLabel('Type “lock”').fill('lock')],
+    ]
+    for (const [kind, fill] of kinds) {
+      await goTo(page, 'kills?do=lock', 'Kills and locks')
+      await dialog.getByLabel('What', { exact: true }).selectOption(kind)
+      assert.equal(await dialog.getByRole('button', { name: 'Pause' }).isDisabled(), true)
+      await fill()
+      await finish()
+      // The next address must differ.
+      await goTo(page, 'kills', 'Kills and locks')
+    }
+    // That of everything has raised one.
+    const { data } = await stack.operator.send('GET', '/admin/alerts?status=open&limit=200')
+    for (const { kind, alert_id } of data)
+      if (kind === 'locked')
+        await stack.operator.send('POST', `/admin/alerts/${alert_id}/acknowledge`)
+  })
+
   test('an agent that is created shows its key once, and the key works', async () => {
     await goTo(page, 'agents', 'Agents')
     await page.getByRole('button', { name: 'Create an agent' }).click()
@@ -857,7 +928,7 @@ describe('the dashboard', () => {
       const press = () => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))
       const settle = () => document.title.startsWith('Kills') ? done() : requestAnimationFrame(settle)
       new MutationObserver((_, observer) => {
-        if (document.querySelector('h1')?.textContent !== 'Kills') return
+        if (document.querySelector('h1')?.textContent !== 'Kills and locks') return
         observer.disconnect()
         press()
         settle()

@@ -207,6 +207,59 @@ for (const [role, by] of HANDS)
       assert.equal((await refund(own)).status, 200)
     })
 
+    test('makes the agent read-only for an hour, sees the lock on the overview, and lifts it', async () => {
+      const { agent_id, agent_name } = own.agent
+      if (!mayChange)
+        await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'calm' })
+      const rules = [{ methods: ['*'], paths: ['/**'] }]
+      await operator.send('PUT', `/admin/scopes/${own.scope_id}`, { rules })
+      const lines = page.getByRole('list', { name: 'Locks in force' })
+      const line = lines.getByRole('listitem').filter({ hasText: `agent ${agent_name}` })
+      await goTo(page, `agents/${agent_id}`, agent_name)
+      const pause = page.getByRole('button', { name: 'Pause' })
+      if (!mayStop) {
+        assert.equal(await pause.count(), 0)
+        const target = { agent_id }
+        const lock = await operator.send('POST', '/admin/locks', { target, message: 'an audit' })
+        await line.getByText('“an audit”').waitFor()
+        await goTo(page, '', 'Overview')
+        await line.getByText('paused, no end').waitFor()
+        assert.equal(await page.getByRole('button', { name: 'Lift' }).count(), 0)
+        await operator.send('DELETE', `/admin/locks/${lock.lock_id}`)
+        return
+      }
+      hand.presses()
+      await hand.press(pause)
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('1 agent').waitFor()
+      await hand.pick(dialog.getByRole('radio', { name: 'Read-only' }))
+      await hand.fill(dialog.getByLabel('Message'), 'an audit')
+      await hand.pick(dialog.getByRole('radio', { name: 'After 1 h' }))
+      await hand.press(dialog.getByRole('button', { name: 'Make read-only' }))
+      const receipt = dialog.getByRole('status', { name: 'Lock receipt' })
+      await receipt.getByText('In force on 1 of 1 edge').waitFor()
+      assert.match(await receipt.innerText(), /read-only, until/)
+      assert.equal(hand.presses(), 4)
+      await hand.press(dialog.getByRole('button', { name: 'Close' }))
+      const locked = (await refund(own)).json()
+      assert.deepEqual([locked.error, locked.details.message], ['locked', 'an audit'])
+      await line.getByText('ends in 59 min').waitFor()
+      await goTo(page, '', 'Overview')
+      await line.getByText('read-only, ends in').waitFor()
+      const lift = line.getByRole('button', { name: 'Lift' })
+      if (!mayChange) {
+        assert.equal(await lift.count(), 0)
+        const { data } = await operator.send('GET', '/admin/locks')
+        for (const { lock_id } of data) await operator.send('DELETE', `/admin/locks/${lock_id}`)
+        return
+      }
+      await hand.press(lift)
+      await hand.fill(dialog.getByLabel('Reason'), 'the audit is over')
+      await hand.press(dialog.getByRole('button', { name: 'Lift' }))
+      await line.waitFor({ state: 'detached' })
+      assert.equal((await refund(own)).status, 200)
+    })
+
     test('adds an API from a preset, with a scope that is tried before it is saved', async () => {
       await goTo(page, 'integrations', 'Integrations')
       const add = page.getByRole('button', { name: 'Add an integration' })

@@ -8,6 +8,8 @@ export interface PageHand {
   readonly press: (target: Locator) => Promise<void>
   readonly fill: (target: Locator, text: string) => Promise<void>
   readonly choose: (select: Locator, option: string) => Promise<void>
+  /** One of a group of radio buttons. */
+  readonly pick: (radio: Locator) => Promise<void>
   readonly slide: (slider: Locator, value: number) => Promise<void>
   /** Pastes a text into the search of the menu and opens what is found under a title. */
   readonly find: (text: string, title: string) => Promise<void>
@@ -38,6 +40,7 @@ const mouseOn = (page: Page): PageHand => {
     choose: async (select, option) => {
       await select.selectOption(option)
     },
+    pick: press,
     slide: async (slider, value) => {
       const [min, max] = [await attribute(slider, 'min'), await attribute(slider, 'max')]
       await slider.scrollIntoViewIfNeeded()
@@ -83,6 +86,14 @@ const keyboardOn = (page: Page): PageHand => {
     choose: async (select, option) => {
       await reach(select)
       await page.keyboard.type(option)
+    },
+    pick: async (radio) => {
+      const group = radio.page().getByRole('radio')
+      const name = await radio.getAttribute('name')
+      await reach(group.and(page.locator(`[name="${name}"]:checked`)))
+      for (let at = 0; !(await isFocused(radio)) && at < TABS_MAX; at++)
+        await page.keyboard.press('ArrowDown')
+      count++
     },
     slide: async (slider, value) => {
       await reach(slider)

@@ -1,7 +1,17 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { Agent, Baseline, ActivityEntry, Kill, Page, Receipt, Scope } from '../api-types.ts'
+import type {
+  Agent,
+  Baseline,
+  ActivityEntry,
+  Kill,
+  Lock,
+  Page,
+  Receipt,
+  Scope,
+} from '../api-types.ts'
 import { countOf } from '../count-of.ts'
+import { concernsAgent } from '../lock-words.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
@@ -10,6 +20,8 @@ import { NameField } from '../parts/fields.tsx'
 import { LabelsField, labelsPatch, SelectorText, useLabelsText } from '../parts/label-fields.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { KillDialog, KillReceipt } from '../parts/kill.tsx'
+import { LockLines } from '../parts/lock-lines.tsx'
+import type { Lever } from '../parts/stop-dialog.tsx'
 import { killColumns } from '../parts/kill-rows.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Reactivate } from '../parts/reactivate.tsx'
@@ -55,6 +67,7 @@ export function AgentPage({ agent_id, query }: { agent_id: string; query: Query 
             </div>
             {receipt !== null && <KillReceipt receipt={receipt} />}
             {value.killed_at !== null && <KilledBand agent={value} at={value.killed_at} />}
+            <AgentLocks agent={value} />
             <AgentFacts agent={value} />
             <Scopes agent_id={agent_id} />
             <section>
@@ -90,13 +103,22 @@ function Deeds({
   onChanged: () => void
 }) {
   const mayKill = useMay('operator')
-  const [isKilling, setKilling] = useState(mayKill && wanted === 'kill')
+  const [stopping, setStopping] = useState(mayKill ? leverOf(wanted) : null)
   const mayChange = useMay('admin')
   return (
     <div class="buttons">
       {mayKill && (
-        <button type="button" class="danger" onClick={() => setKilling(true)}>
+        <button
+          type="button"
+          class={agent.status === 'active' ? 'danger' : 'danger quiet'}
+          onClick={() => setStopping('kill')}
+        >
           {agent.status === 'active' ? 'Kill' : 'Kill again'}
+        </button>
+      )}
+      {mayKill && agent.status === 'active' && (
+        <button type="button" class="danger quiet" onClick={() => setStopping('deny')}>
+          Pause
         </button>
       )}
       {mayChange && agent.status === 'killed' && (
@@ -118,19 +140,38 @@ function Deeds({
           <p>Its keys and scopes are deleted too. Its id is never reused. The log is kept.</p>
         </ConfirmButton>
       )}
-      {isKilling && (
+      {stopping !== null && (
         <KillDialog
           agent={agent}
-          path={path}
-          onClose={() => setKilling(false)}
+          first={stopping}
+          onClose={() => {
+            setStopping(null)
+            onChanged()
+          }}
           onDone={(receipt) => {
-            setKilling(false)
+            setStopping(null)
             onKilled(receipt)
             onChanged()
           }}
         />
       )}
     </div>
+  )
+}
+
+const leverOf = (wanted: string | undefined): Lever | null =>
+  wanted === 'kill' ? 'kill' : wanted === 'pause' ? 'deny' : null
+
+/** The locks that concern all its calls; others are on the page of locks. */
+function AgentLocks({ agent }: { agent: Agent }) {
+  const locks = useLoad<Page<Lock>>('/admin/locks', EVERY_MS)
+  // One that was just made is there at once.
+  useEffect(() => locks.reload(), [agent])
+  const own = (locks.value?.data ?? []).filter((lock) => concernsAgent(lock, agent))
+  return own.length === 0 ? null : (
+    <section class="notice warn" aria-label="Locks of this agent">
+      <LockLines locks={own} onLifted={locks.reload} />
+    </section>
   )
 }
 

@@ -21,6 +21,7 @@ import {
 import { LabelsField, labelsPatch, useLabelsText } from '../parts/label-fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
+import { LockButton } from '../parts/stop-dialog.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { givenUpstream, UpstreamFields, upstreamOf } from '../parts/upstream-fields.tsx'
 import { goTo, linkTo } from '../place.ts'
@@ -34,6 +35,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
   const { q } = query
   const integrations = usePages<Integration>(withQuery('/admin/integrations', { q }))
   const mayChange = useMay('admin')
+  const mayLock = useMay('operator')
   const [edited, setEdited] = useState<Integration | 'new' | null>(
     mayChange && query['do'] === 'create' ? 'new' : null,
   )
@@ -66,7 +68,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
               <a href={linkTo(['scopes'], { integration_id })}>View scopes</a>
             ),
           },
-          ...(mayChange
+          ...(mayLock
             ? [
                 {
                   head: 'Actions',
@@ -106,19 +108,28 @@ function RowButtons({
   onEdit: () => void
   onDeleted: () => void
 }) {
+  const mayChange = useMay('admin')
   return (
     <div class="buttons">
-      <button type="button" onClick={onEdit}>
-        Edit
-      </button>
-      <ConfirmButton
-        label="Delete"
-        title={`Delete ${of.name}?`}
-        work={() => ask('DELETE', `${pathOf(of)}?cascade=true`)}
-        onDone={onDeleted}
-      >
-        <p>Its credential and all its scopes are deleted too.</p>
-      </ConfirmButton>
+      <LockButton
+        about={`the integration ${of.name}`}
+        target={{ integration_id: of.integration_id }}
+      />
+      {mayChange && (
+        <>
+          <button type="button" onClick={onEdit}>
+            Edit
+          </button>
+          <ConfirmButton
+            label="Delete"
+            title={`Delete ${of.name}?`}
+            work={() => ask('DELETE', `${pathOf(of)}?cascade=true`)}
+            onDone={onDeleted}
+          >
+            <p>Its credential and all its scopes are deleted too.</p>
+          </ConfirmButton>
+        </>
+      )}
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { ConfirmField, SelectorField, SelectorText } from '../parts/label-fields
 import { Loaded } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { ScopeEditor } from '../parts/scope-editor.tsx'
+import { LockButton } from '../parts/stop-dialog.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
 import { useMay } from '../session.ts'
@@ -302,20 +303,25 @@ function ScopeHead({ scope, path }: { scope: Scope; path: string }) {
   const { scope_id, agent_id, integration_id, agent_selector, integration_selector, name } = scope
   const agentName = useNames('agents')
   const integrationName = useNames('integrations')
+  const mayChange = useMay('admin')
+  const mayLock = useMay('operator')
   return (
     <>
       <div class="head">
         <h1>{name}</h1>
-        {useMay('admin') && (
-          <ConfirmButton
-            label="Delete"
-            title={`Delete ${name}?`}
-            work={() => ask('DELETE', path)}
-            onDone={() => goTo(agent_id === null ? ['scopes'] : ['agents', agent_id])}
-          >
-            <p>The agent loses the permissions that only this scope grants.</p>
-          </ConfirmButton>
-        )}
+        <div class="buttons">
+          {mayLock && <LockButton about={`the scope ${name}`} target={{ scope_id }} />}
+          {mayChange && (
+            <ConfirmButton
+              label="Delete"
+              title={`Delete ${name}?`}
+              work={() => ask('DELETE', path)}
+              onDone={() => goTo(agent_id === null ? ['scopes'] : ['agents', agent_id])}
+            >
+              <p>The agent loses the permissions that only this scope grants.</p>
+            </ConfirmButton>
+          )}
+        </div>
       </div>
       <p>
         {agent_id === null ? (

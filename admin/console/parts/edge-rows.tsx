@@ -1,7 +1,7 @@
 import type { Kill } from '../api-types.ts'
 import { Table } from './table.tsx'
 
-/** What each edge did for a kill. */
+/** What each edge did for a kill or a lock. */
 export const EdgeRows = ({ edges }: { edges: Kill['edges'] }) => (
   <Table
     caption="Edges"
@@ -14,7 +14,8 @@ export const EdgeRows = ({ edges }: { edges: Kill['edges'] }) => (
       {
         head: 'Confirmed',
         isNumber: true,
-        cell: ({ acknowledged_ms: ms }) => (ms === null ? 'no' : `after ${ms.toFixed(1)} ms`),
+        cell: ({ acknowledged_ms: ms, is_too_old }) =>
+          is_too_old ? 'too old' : ms === null ? 'no' : `after ${ms.toFixed(1)} ms`,
       },
       { head: 'Calls ended', isNumber: true, cell: ({ terminated }) => terminated },
       { head: 'Tunnels closed', isNumber: true, cell: ({ tunnels = 0 }) => tunnels },

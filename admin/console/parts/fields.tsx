@@ -171,6 +171,37 @@ export const ChoiceField = <T extends string>({
   />
 )
 
+/** One of few values, all of them shown. */
+export function RadioField<T extends string>({
+  label,
+  value,
+  onValue,
+  choices,
+}: {
+  label: string
+  value: T
+  onValue: (value: T) => void
+  choices: Readonly<Partial<Record<T, string>>>
+}) {
+  const name = useId()
+  return (
+    <fieldset>
+      <legend>{label}</legend>
+      {Object.entries(choices).map(([choice, text]) => (
+        <label key={choice} class="choice">
+          <input
+            type="radio"
+            name={name}
+            checked={choice === value}
+            onChange={() => onValue(choice as T)}
+          />{' '}
+          {String(text)}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 export function CheckField({
   label,
   hint,

@@ -10,6 +10,7 @@ import { AgentLink, SecretOnce, Tag } from './bits.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
 import { DialogForm } from './dialog.tsx'
 import { CheckField, ExpiryField, TextField, utcOf } from './fields.tsx'
+import { LockButton } from './stop-dialog.tsx'
 import { type Column, PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -27,6 +28,7 @@ export function Keys({
 }) {
   const keys = usePages<Key>(path)
   const mayChange = useMay('admin')
+  const mayLock = useMay('operator')
   const nameOf = useNames(ofOrganization ? 'agents' : null)
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<Made | null>(null)
@@ -45,7 +47,14 @@ export function Keys({
         caption="Keys"
         keyOf={({ key_id }) => key_id}
         empty="No keys."
-        columns={columnsOf({ path, mayChange, ofOrganization, nameOf, onChanged: keys.reload })}
+        columns={columnsOf({
+          path,
+          mayChange,
+          mayLock,
+          ofOrganization,
+          nameOf,
+          onChanged: keys.reload,
+        })}
       />
       {isMaking && (
         <MakeKey
@@ -67,12 +76,14 @@ export function Keys({
 function columnsOf({
   path,
   mayChange,
+  mayLock,
   ofOrganization,
   nameOf,
   onChanged,
 }: {
   path: string
   mayChange: boolean
+  mayLock: boolean
   ofOrganization: boolean
   nameOf: (agent_id: string) => string
   onChanged: () => void
@@ -92,18 +103,23 @@ function columnsOf({
       </>
     ),
   }
-  const revoke: Column<Key> = {
+  const actions: Column<Key> = {
     head: 'Actions',
-    cell: ({ key_id, name, revoked_at }) =>
+    cell: ({ key_id, name, last4, revoked_at }) =>
       revoked_at === null && (
-        <ConfirmButton
-          label="Revoke"
-          title={`Revoke the key “${name}”?`}
-          work={() => ask('DELETE', `${path}/${key_id}`)}
-          onDone={onChanged}
-        >
-          <p>It stops working immediately. This cannot be undone.</p>
-        </ConfirmButton>
+        <div class="buttons">
+          <LockButton about={`the key “${name || last4}”`} target={{ key_id }} />
+          {mayChange && (
+            <ConfirmButton
+              label="Revoke"
+              title={`Revoke the key “${name}”?`}
+              work={() => ask('DELETE', `${path}/${key_id}`)}
+              onDone={onChanged}
+            >
+              <p>It stops working immediately. This cannot be undone.</p>
+            </ConfirmButton>
+          )}
+        </div>
       ),
   }
   return [
@@ -113,7 +129,7 @@ function columnsOf({
     ...(ofOrganization ? [opens] : []),
     { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
     { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
-    ...(mayChange ? [revoke] : []),
+    ...(mayLock ? [actions] : []),
   ]
 }
 

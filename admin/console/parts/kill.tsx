@@ -1,63 +1,31 @@
-import { useState } from 'preact/hooks'
-import { ask } from '../api.ts'
 import type { Agent, Receipt } from '../api-types.ts'
 import { linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
-import { useAction } from '../use-action.ts'
-import { DialogForm } from './dialog.tsx'
 import { EdgeRows } from './edge-rows.tsx'
-import { TextField } from './fields.tsx'
-import { KillPreviewLine } from './kill-preview.tsx'
+import { type Lever, StopDialog } from './stop-dialog.tsx'
 import { Time } from './time.tsx'
 
-/** Short, since it may be typed in a hurry and can be undone by a reactivation. */
-const WORD = 'kill'
-
-export function KillDialog({
+/** Kills an agent, or locks it for less than that. */
+export const KillDialog = ({
   agent,
-  path,
+  first = 'kill',
   onClose,
   onDone,
 }: {
   agent: Agent
-  path: string
+  path?: string
+  first?: Lever
   onClose: () => void
   onDone: (receipt: Receipt) => void
-}) {
-  const [reason, setReason] = useState('')
-  const [word, setWord] = useState('')
-  const kill = useAction(
-    () => ask<Receipt>('POST', `${path}/kill`, { body: { reason: reason.trim() } }),
-    onDone,
-  )
-  return (
-    <DialogForm
-      title={`Kill ${agent.agent_name}?`}
-      submit="Kill"
-      {...kill}
-      isReady={reason.trim() !== '' && word.trim().toLowerCase() === WORD}
-      isDanger
-      onSubmit={kill.run}
-      onClose={onClose}
-    >
-      <p>
-        Its calls in flight end now, on every edge, new ones are refused, and its keys are revoked,
-        until an admin reactivates it. Its id is <code>{agent.agent_id}</code>.
-      </p>
-      <KillPreviewLine path={path} />
-      <TextField
-        label="Reason"
-        hint="Shown to operators, in the log and in webhooks. The agent never sees it."
-        value={reason}
-        onValue={setReason}
-        required
-        autoFocus
-        maxLength={2000}
-      />
-      <TextField label={`Type “${WORD}” to confirm`} value={word} onValue={setWord} required />
-    </DialogForm>
-  )
-}
+}) => (
+  <StopDialog
+    about={agent.agent_name}
+    target={{ agent_id: agent.agent_id }}
+    kill={{ agent, onDone }}
+    first={first}
+    onClose={onClose}
+  />
+)
 
 /** Leads to the agent with the dialog of a kill open, for roles that may kill. */
 export const KillLink = ({ agent_id }: { agent_id: string }) =>

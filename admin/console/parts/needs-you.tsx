@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AlertCause, AlertCauses, Lock } from '../api-types.ts'
+import type { AlertCause, AlertCauses } from '../api-types.ts'
 import { countOf } from '../count-of.ts'
 import { lastText } from '../last-text.ts'
 import { fewNeeds, type Need } from '../needs-of.ts'
@@ -9,6 +9,7 @@ import { reasonTitle } from '../reason-title.ts'
 import { useAcknowledge } from '../use-acknowledge.tsx'
 import { HOUR_MS, useNeeds } from '../use-needs.ts'
 import { Tag } from './bits.tsx'
+import { LockLines } from './lock-lines.tsx'
 import { ProblemNotice } from './notices.tsx'
 import { Sparkline } from './sparkline.tsx'
 import { isOld, StaleNote } from './stale-note.tsx'
@@ -18,6 +19,7 @@ import { Time } from './time.tsx'
 
 /** Few enough that a page ends soon. */
 const ROWS = 25
+const LOCKS_SHOWN = 10
 
 /** What an operator has to look at, the gateway itself first, each with its action. Beyond `limit` rows they are counted. */
 export function NeedsYou({
@@ -53,7 +55,7 @@ export function NeedsYou({
           }
           columns={[
             { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
-            { head: 'What', cell: (need) => <What need={need} /> },
+            { head: 'What', cell: (need) => <What need={need} onLifted={reload} /> },
             { head: 'Last 24 h', cell: (need) => <Trend need={need} /> },
             {
               head: 'Last',
@@ -108,7 +110,7 @@ function totalsText(needs: readonly Need[], totals: AlertCauses['totals']): stri
   ].join(' ')
 }
 
-function What({ need }: { need: Need }): ComponentChildren {
+function What({ need, onLifted }: { need: Need; onLifted: () => void }): ComponentChildren {
   switch (need.type) {
     case 'edges':
       return `${countOf(need.silent, 'edge has', 'edges have')} lost the lease without shutting down, and ${need.silent === 1 ? 'refuses' : 'refuse'} every call.`
@@ -117,7 +119,12 @@ function What({ need }: { need: Need }): ComponentChildren {
       return `${are} ${namesOf(need.webhooks.map(({ name }) => name))}`
     }
     case 'locks':
-      return `${countOf(need.locks.length, 'lock is', 'locks are')} in force: ${namesOf(need.locks.map(targetOf))}.`
+      return (
+        <>
+          {countOf(need.locks.length, 'lock is', 'locks are')} in force:
+          <LockLines locks={need.locks} limit={LOCKS_SHOWN} onLifted={onLifted} />
+        </>
+      )
     case 'requests':
       return `${countOf(need.asking.length, 'agent asks', 'agents ask')} for approvals: ${namesOf(need.asking)}.`
     case 'refusals': {
@@ -139,14 +146,6 @@ const namesOf = (names: readonly string[]): string =>
   names.length <= NAMES_MAX
     ? names.join(', ')
     : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`
-
-function targetOf({ target, mode }: Lock): string {
-  const found = Object.entries(target).map(([kind, value]) => {
-    const what = kind.replace(/_id$/, '').replaceAll('_', ' ')
-    return typeof value === 'string' ? `${what} ${value}` : what
-  })
-  return `${found.join(' ')}${mode === 'read_only' ? ' (read only)' : ''}`
-}
 
 function Cause({ cause: { title, alerts, agents, count, kind, latest } }: { cause: AlertCause }) {
   const agent_id = lastText(latest.last, 'agent_id')
@@ -199,11 +198,7 @@ function Actions({
       return <a href={linkTo(['webhooks', ...place])}>Repair and replay</a>
     }
     case 'locks':
-      return (
-        <code>
-          {need.locks.length === 1 ? `agw unlock ${need.locks[0]?.lock_id}` : 'agw locks'}
-        </code>
-      )
+      return <a href={linkTo(['kills'])}>All locks</a>
     case 'requests':
       return <a href={linkTo(['requests'])}>Decide</a>
     case 'refusals': {

@@ -7,6 +7,7 @@ import { type Paged, usePages } from '../use-load.ts'
 import { SecretOnce, Tag } from './bits.tsx'
 import { DialogForm } from './dialog.tsx'
 import { CheckField, NameField, TextField } from './fields.tsx'
+import { LockButton } from './stop-dialog.tsx'
 import { PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
 import { UnlistedField } from './unlisted-field.tsx'
@@ -91,6 +92,10 @@ function OrganizationTable({
               <button type="button" onClick={() => onOpen({ kind: 'edit', organization })}>
                 Edit
               </button>
+              <LockButton
+                about={`the organization ${organization.name}`}
+                target={{ organization_id: organization.organization_id }}
+              />
               {!isOwn(organization) && (
                 <button
                   type="button"

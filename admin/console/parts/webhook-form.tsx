@@ -4,7 +4,7 @@ import { ask } from '../api.ts'
 import type { Webhook } from '../api-types.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
-import { CheckField, NameField, TextField } from './fields.tsx'
+import { CheckField, NameField, TextField, RadioField } from './fields.tsx'
 
 export function WebhookForm({
   of,
@@ -83,19 +83,13 @@ function SigningFields({
   onOwn: (secret: string) => void
 }) {
   return (
-    <fieldset>
-      <legend>Deliveries are signed</legend>
-      {Object.entries(SIGNING_TEXTS).map(([kind, text]) => (
-        <label key={kind} class="choice">
-          <input
-            type="radio"
-            name="signing"
-            checked={kind === signing}
-            onChange={() => onSigning(kind as Signing)}
-          />{' '}
-          {text}
-        </label>
-      ))}
+    <>
+      <RadioField
+        label="Deliveries are signed"
+        value={signing}
+        onValue={onSigning}
+        choices={SIGNING_TEXTS}
+      />
       {signing === 'own' && (
         <TextField
           label="Secret"
@@ -106,7 +100,7 @@ function SigningFields({
           required
         />
       )}
-    </fieldset>
+    </>
   )
 }
 
