@@ -289,6 +289,7 @@ const SHARED_WITH_PAGES = [
   'core/catalogue/model.ts',
   'core/catalogue/reasons.ts',
   'core/catalogue/selector-text.ts',
+  'core/decision/selector.ts',
   'core/system/unreadable-text.ts',
 ]
 
