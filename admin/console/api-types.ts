@@ -14,6 +14,7 @@ import type { TrialView } from '../try/explain-routes.ts'
 import type { Explanation as ExplanationView } from '../try/explanation.ts'
 import type { Readiness as ReadinessView } from '../status/check-readiness.ts'
 import type { ListOf } from '../http/common-schemas.ts'
+import type { ConnectionView } from '../connections/connection-schemas.ts'
 import type { CredentialTypeView } from '../integrations/credential-type-routes.ts'
 import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
@@ -55,6 +56,7 @@ export type Kill = Shown<typeof KillView>
 export type KillPreview = Shown<typeof KillPreviewView>
 export type Trial = Shown<typeof TrialView>
 export type Key = Shown<typeof KeyView>
+export type Connection = Shown<typeof ConnectionView>
 export type CredentialType = Shown<typeof CredentialTypeView>
 export type Integration = Shown<typeof IntegrationView>
 export type Scope = Shown<typeof ScopeView>

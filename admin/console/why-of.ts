@@ -80,7 +80,10 @@ const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
 const CAUSES: Readonly<Record<string, { readonly cause: string } | undefined>> = REASONS
 
 /** Code in the catalogue stands between backticks. */
-function reasonSentence({ reason, decision }: ActivityEntry): string {
+function reasonSentence(entry: ActivityEntry): string {
+  const { reason, decision } = entry
+  if (reason === 'integration_not_found')
+    return `No integration has the address ${text(entry.data['base_url'])}, so the call went nowhere.`
   const cause = CAUSES[reason ?? '']?.cause
   if (cause !== undefined) return cause.replaceAll('`', '')
   return decision === 'terminated' ? 'The call was cut while it was in flight.' : (reason ?? '')

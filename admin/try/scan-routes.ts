@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { SCOPE_DEFAULTS, SPEAKERS, type InjectionSettings } from '../../core/catalogue/model.ts'
 import { patternSettings } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
-import { keyedTextHash } from '../../core/scanner/trusted-text.ts'
+import { keyedTextHash, textHash } from '../../core/scanner/trusted-text.ts'
 import { detectionsOf } from '../../core/scanner/detections-of.ts'
 import { checkerOf, checkPatterns } from '../scopes/check-patterns.ts'
 import { NewScope } from '../scopes/scope-schemas.ts'
@@ -55,7 +55,16 @@ const Detection = Strict({
   ),
 })
 
-export const ScanReport = Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) })
+export const ScanReport = Strict({
+  blocked: Type.Boolean(),
+  detections: Type.Array(Detection),
+  text_hash: Type.String({
+    description: 'Of the body taken as one text, for `trusted_texts`',
+  }),
+  logged_hash: Type.String({
+    description: 'The same as `data.text_hash` of an activity entry about exactly this text',
+  }),
+})
 
 export const scanRoutes: readonly Route[] = [
   defineRoute({
@@ -82,7 +91,11 @@ async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcom
   const checker = checkerOf(call)
   const refused = await checkPatterns(settings, checker)
   if (refused !== null) return refused
-  if (!settings.enabled) return answer(200, { blocked: false, detections: [] })
+  const text_hash = textHash(body)
+  const loggedHash = (hash: string): string =>
+    keyedTextHash(context.ring, actor.organization_id, hash)
+  const hashes = { text_hash, logged_hash: loggedHash(text_hash) }
+  if (!settings.enabled) return answer(200, { blocked: false, detections: [], ...hashes })
   const deferred = new DeferredSettings(patternSettings(settings))
   const bytes = Buffer.from(body)
   const input = { body: bytes, content_type: content_type ?? null, content_encoding: null }
@@ -103,11 +116,9 @@ async function scan(call: AdminCall<unknown, unknown, Question>): Promise<Outcom
     blocked,
     detections: detectionsOf(findings, settings).map((detection) => ({
       ...detection,
-      logged_hash:
-        detection.text_hash === null
-          ? null
-          : keyedTextHash(context.ring, actor.organization_id, detection.text_hash),
+      logged_hash: detection.text_hash === null ? null : loggedHash(detection.text_hash),
     })),
+    ...hashes,
   })
 }
 

@@ -290,6 +290,7 @@ const SHARED_WITH_PAGES = [
   'core/catalogue/reasons.ts',
   'core/catalogue/selector-text.ts',
   'core/decision/selector.ts',
+  'core/mcp/tool-glob.ts',
   'core/system/unreadable-text.ts',
 ]
 

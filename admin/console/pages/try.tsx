@@ -1,27 +1,49 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../api.ts'
-import type { Explanation } from '../api-types.ts'
+import { type ApiAnswer, ask } from '../api.ts'
+import type { Agent, Explanation } from '../api-types.ts'
+import type { FixableEntry } from '../fixes-of.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { TextField } from '../parts/fields.tsx'
+import { Nearest } from '../parts/entry-drawer.tsx'
+import { Fixes } from '../parts/fixes.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { linkTo } from '../place.ts'
 import { resolveId } from '../resolve-id.ts'
 import { useAction } from '../use-action.ts'
+import { useJudged } from '../use-judged.ts'
 
 type Query = Readonly<Record<string, string>>
+
+interface Asked {
+  readonly agent: Pick<Agent, 'agent_id' | 'agent_name'>
+  readonly method: string
+  readonly url: string
+}
+
+interface Explained {
+  readonly asked: Asked
+  readonly explanation: Explanation
+}
 
 /** Shows which integration, scope and rule would decide a call, without making it. */
 export function TryPage({ query }: { query: Query }) {
   const [agent_id, setAgent] = useState(query['agent_id'] ?? '')
   const [method, setMethod] = useState('GET')
   const [url, setUrl] = useState('')
-  const [explained, setExplained] = useState<Explanation | null>(null)
-  const explain = useAction(async () => {
+  const [explained, setExplained] = useState<Explained | null>(null)
+  const explain = useAction(async (): Promise<ApiAnswer<Explained>> => {
     const agent = await resolveId('agents', agent_id)
     if (!agent.ok) return agent
-    const body = { agent_id: agent.id, method, url }
-    return await ask<Explanation>('POST', '/admin/explain', { body })
+    const path = `/admin/agents/${encodeURIComponent(agent.id)}`
+    const [found, answer] = await Promise.all([
+      ask<Agent>('GET', path),
+      ask<Explanation>('POST', '/admin/explain', { body: { agent_id: agent.id, method, url } }),
+    ])
+    if (!answer.ok) return answer
+    const known = found.ok ? found.value : { agent_id: agent.id, agent_name: agent.id }
+    const value = { asked: { agent: known, method, url }, explanation: answer.value }
+    return { ok: true, value, etag: null }
   }, setExplained)
   return (
     <>
@@ -47,13 +69,13 @@ export function TryPage({ query }: { query: Query }) {
           Explain
         </button>
       </form>
-      {explained !== null && <Explained explanation={explained} />}
+      {explained !== null && <Answer {...explained} />}
     </>
   )
 }
 
-function Explained({ explanation }: { explanation: Explanation }) {
-  const { answer, error, details, integration, scope, rule, nearest } = explanation
+function Answer({ asked, explanation }: Explained) {
+  const { answer, error, details, integration, scope, rule } = explanation
   return (
     <div class={`notice ${answer === 'allowed' ? 'good' : 'bad'}`} role="status">
       <p>
@@ -72,19 +94,43 @@ function Explained({ explanation }: { explanation: Explanation }) {
           ['rule', rule === null ? 'none' : rule + 1],
         ]}
       />
-      {nearest !== null && (
-        <p>
-          Rule {nearest.rule + 1} of{' '}
-          <a href={linkTo(['scopes', nearest.scope_id])}>{nearest.name}</a> allows the path with{' '}
-          {nearest.methods.join(', ')}.
-        </p>
-      )}
-      {Object.keys(details).length > 0 && <Json value={details} />}
-      {answer === 'allowed' && (
+      {answer === 'allowed' ? (
         <p class="muted">
           Rate limit, tools, body scan and the address of a host name are checked during the call.
         </p>
+      ) : (
+        <Refused entry={entryOf(asked, explanation)} />
       )}
+      {Object.keys(details).length > 0 && <Json value={details} />}
     </div>
   )
+}
+
+/** The same as the drawer of an entry: why, the nearest rule, and what to do. */
+function Refused({ entry }: { entry: FixableEntry }) {
+  const of = useJudged(entry)
+  return (
+    <>
+      <Nearest of={of} />
+      <Fixes of={of} />
+    </>
+  )
+}
+
+/** The entry that the call would make. */
+function entryOf({ agent, method, url }: Asked, explained: Explanation): FixableEntry {
+  const { error, details, integration, scope } = explained
+  return {
+    event: error === 'permission_denied' ? error : 'request_rejected',
+    reason: error,
+    status: null,
+    data: details,
+    agent_id: agent.agent_id,
+    agent_name: agent.agent_name,
+    integration_id: integration?.integration_id ?? null,
+    scope_id: scope?.scope_id ?? null,
+    method,
+    endpoint: URL.canParse(url) ? new URL(url).pathname : null,
+    bytes_in: null,
+  }
 }

@@ -1,19 +1,22 @@
 import { useState } from 'preact/hooks'
-import type { ActivityEntry, Agent, Integration, Page, Receipt, Scope } from '../api-types.ts'
-import { withQuery } from '../api.ts'
+import type { ActivityEntry, Agent, Receipt } from '../api-types.ts'
 import { curlOf } from '../curl-of.ts'
 import { eventTitle } from '../event-title.ts'
+import { fixesOf } from '../fixes-of.ts'
+import { hostOfEntry } from '../host-of-entry.ts'
 import { type NearestRule, nearestRule } from '../nearest-rule.ts'
 import { linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
+import { type Judged, judgedCall, useJudged } from '../use-judged.ts'
 import { useLoad } from '../use-load.ts'
 import { whyOf } from '../why-of.ts'
-import { AllowThis, type Refused } from './allow-this.tsx'
+import { wordOf } from '../word-of.ts'
 import { AgentLink, Tag } from './bits.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 import { EntryCall } from './entry-call.tsx'
 import { EntryFacts } from './entry-facts.tsx'
+import { Fixes } from './fixes.tsx'
 import { KillDialog, KillReceipt } from './kill.tsx'
 import { Neighbours } from './neighbours.tsx'
 import { Loaded } from './notices.tsx'
@@ -45,20 +48,12 @@ export function EntryDrawer({
 
 function EntryDetail({ entry, query }: { entry: ActivityEntry; query: Query }) {
   const { agent_id, integration_id, decision } = entry
-  const integration = useLoad<Integration>(
-    integration_id === null ? null : `/admin/integrations/${encodeURIComponent(integration_id)}`,
-  ).value
-  const scopes = useLoad<Page<Scope>>(
-    agent_id === null || integration_id === null
-      ? null
-      : withQuery('/admin/scopes', { agent_id, integration_id, limit: '200' }),
-  ).value
-  const api = integration?.name ?? integration_id ?? 'the API'
-  const refused = refusedCall(entry, integration, scopes?.data ?? null)
+  const of = useJudged(entry)
+  const api = of.integration?.name ?? integration_id ?? hostOfEntry(entry) ?? 'the API'
   return (
     <>
       <p>
-        {decision !== null && <Tag text={decision} />}{' '}
+        {decision !== null && <Tag text={wordOf(entry)} />}{' '}
         <AgentLink id={agent_id} name={entry.agent_name} />
         {integration_id !== null && (
           <>
@@ -69,8 +64,8 @@ function EntryDetail({ entry, query }: { entry: ActivityEntry; query: Query }) {
       </p>
       <p class="why">{whyOf(entry, api)}</p>
       <EntryCall entry={entry} />
-      {refused !== null && <Nearest refused={refused} />}
-      <Actions entry={entry} integration={integration} refused={refused} />
+      <Nearest of={of} />
+      <Actions entry={entry} of={of} />
       {entry.steps.length > 0 && (
         <section>
           <h3>Steps</h3>
@@ -80,30 +75,18 @@ function EntryDetail({ entry, query }: { entry: ActivityEntry; query: Query }) {
       {agent_id !== null && <Neighbours entry={entry} query={query} />}
       <EntryFacts
         entry={entry}
-        integration={integration?.name ?? null}
-        scope={scopes?.data.find(({ scope_id }) => scope_id === entry.scope_id)?.name ?? null}
+        integration={of.integration?.name ?? null}
+        scope={of.scopes?.find(({ scope_id }) => scope_id === entry.scope_id)?.name ?? null}
       />
     </>
   )
 }
 
-/** A call that was refused because no rule allows it; null for any other entry, and until it is loaded. */
-function refusedCall(
-  { event, agent_id, agent_name, method, endpoint, data }: ActivityEntry,
-  integration: Integration | null,
-  scopes: readonly Scope[] | null,
-): Refused | null {
-  const attempted = data['attempted_action']
-  if (event !== 'permission_denied' || typeof attempted !== 'string') return null
-  if (agent_id === null || method === null || endpoint === null) return null
-  if (integration === null || scopes === null) return null
-  const path = attempted.slice(attempted.indexOf(' ') + 1)
-  const name = agent_name ?? agent_id
-  return { agent_id, agent_name: name, integration, scopes, method, path, endpoint }
-}
-
-function Nearest({ refused: { scopes, method, path } }: { refused: Refused }) {
-  const nearest = nearestRule(scopes, method, path)
+/** The rule that comes closest to a call that no rule allows. */
+export function Nearest({ of }: { of: Judged }) {
+  const call = judgedCall(of)
+  if (of.scopes === null || call === null || !fixesOf(of.entry).includes('rule')) return null
+  const nearest = nearestRule(of.scopes, call.method, call.path)
   if (nearest === null) return <p>The agent has no rule for this API.</p>
   const { scope, rule, pattern } = nearest
   const { methods = [] } = scope.rules[rule] ?? {}
@@ -113,7 +96,7 @@ function Nearest({ refused: { scopes, method, path } }: { refused: Refused }) {
       <code>
         {methods.join(', ')} {pattern}
       </code>
-      . {MISSING[nearest.missing]({ method, path })}
+      . {MISSING[nearest.missing](call)}
     </p>
   )
 }
@@ -126,52 +109,39 @@ const MISSING: Readonly<
   nothing: () => 'It allows such a call now.',
 }
 
-function Actions({
-  entry: { agent_id, method, endpoint },
-  integration,
-  refused,
-}: {
-  entry: ActivityEntry
-  integration: Integration | null
-  refused: Refused | null
-}) {
-  const [open, setOpen] = useState<'allow' | 'stop' | null>(null)
+function Actions({ entry, of }: { entry: ActivityEntry; of: Judged }) {
+  const { agent_id, method, endpoint } = entry
+  const [isStopping, setStopping] = useState(false)
   const [receipt, setReceipt] = useState<Receipt | null>(null)
   const path = `/admin/agents/${encodeURIComponent(agent_id ?? '')}`
   const agent = useLoad<Agent>(agent_id === null ? null : path).value
   const mayKill = useMay('operator')
-  const mayChange = useMay('admin')
-  const origin = integration === null ? null : new URL(integration.base_url).origin
+  const origin = of.integration === null ? null : new URL(of.integration.base_url).origin
   return (
     <>
-      <p class="buttons">
-        {mayChange && refused !== null && (
-          <button type="button" class="main" onClick={() => setOpen('allow')}>
-            Allow this …
-          </button>
-        )}
+      <Fixes of={of}>
         {mayKill && agent !== null && (
-          <button type="button" class="danger quiet" onClick={() => setOpen('stop')}>
+          <button
+            type="button"
+            class={agent.status === 'active' ? 'danger quiet' : 'quiet'}
+            onClick={() => setStopping(true)}
+          >
             {agent.status === 'active' ? 'Stop this agent …' : 'Kill again …'}
           </button>
         )}
         {method !== null && endpoint !== null && origin !== null && (
           <CopyButton label="Copy as curl" text={curlOf(method, origin, endpoint)} />
         )}
-        {refused !== null && <RoleNote role="admin" to="allow this call" />}
         {agent !== null && <RoleNote role="operator" to="stop this agent" />}
-      </p>
+      </Fixes>
       {receipt !== null && <KillReceipt receipt={receipt} />}
-      {open === 'allow' && refused !== null && (
-        <AllowThis refused={refused} onClose={() => setOpen(null)} />
-      )}
-      {open === 'stop' && agent !== null && (
+      {isStopping && agent !== null && (
         <KillDialog
           agent={agent}
           path={path}
-          onClose={() => setOpen(null)}
+          onClose={() => setStopping(false)}
           onDone={(done) => {
-            setOpen(null)
+            setStopping(false)
             setReceipt(done)
           }}
         />

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../api.ts'
+import { type ApiAnswer, ask } from '../api.ts'
+import { countOf } from '../count-of.ts'
+import { liveEdges } from '../live-edges.ts'
 import { useAction } from '../use-action.ts'
 import { SecretOnce } from './bits.tsx'
 import { Dialog, DialogForm } from './dialog.tsx'
@@ -10,6 +12,7 @@ interface Reactivated {
   readonly api_key?: string
 }
 
+/** A button that opens the dialog. */
 export function Reactivate({
   path,
   isAsked = false,
@@ -21,54 +24,85 @@ export function Reactivate({
   onDone: () => void
 }) {
   const [isOpen, setOpen] = useState(isAsked)
-  const [reason, setReason] = useState('')
-  const [rotate_keys, setRotate] = useState(false)
-  const [api_key, setKey] = useState<string | null>(null)
-  const close = (): void => {
-    setOpen(false)
-    onDone()
-  }
-  const reactivate = useAction(
-    () => ask<Reactivated>('POST', `${path}/reactivate`, { body: { reason, rotate_keys } }),
-    (done) => (done.api_key === undefined ? close() : setKey(done.api_key)),
-  )
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
+      <button type="button" class="main" onClick={() => setOpen(true)}>
         Reactivate
       </button>
-      {isOpen && api_key !== null && (
-        <Dialog title="The agent is active again" onClose={close}>
-          <SecretOnce label="New key." secret={api_key} />
-          <button type="button" onClick={close}>
-            Close
-          </button>
-        </Dialog>
-      )}
-      {isOpen && api_key === null && (
-        <DialogForm
-          title="Reactivate the agent?"
-          submit="Reactivate"
-          {...reactivate}
-          onSubmit={reactivate.run}
+      {isOpen && (
+        <ReactivateDialog
+          path={path}
           onClose={() => setOpen(false)}
-        >
-          <TextField
-            label="Reason"
-            value={reason}
-            onValue={setReason}
-            required
-            autoFocus
-            maxLength={2000}
-          />
-          <CheckField
-            label="Issue a new key"
-            hint="Otherwise the revoked keys work again. Issue a new key if one may have leaked."
-            value={rotate_keys}
-            onValue={setRotate}
-          />
-        </DialogForm>
+          onDone={() => {
+            setOpen(false)
+            onDone()
+          }}
+        />
       )}
     </>
+  )
+}
+
+interface Done {
+  readonly api_key: string | undefined
+  readonly edges: number
+}
+
+export function ReactivateDialog({
+  path,
+  onClose,
+  onDone,
+}: {
+  path: string
+  onClose: () => void
+  onDone: () => void
+}) {
+  const [reason, setReason] = useState('')
+  const [rotate_keys, setRotate] = useState(false)
+  const [done, setDone] = useState<Done | null>(null)
+  const reactivate = useAction(async (): Promise<ApiAnswer<Done>> => {
+    const body = { reason, rotate_keys }
+    const answer = await ask<Reactivated>('POST', `${path}/reactivate`, { body })
+    if (!answer.ok) return answer
+    const edges = await liveEdges()
+    // A new key is shown in any case: it is not stored.
+    const value = { api_key: answer.value.api_key, edges: edges.ok ? edges.value : 0 }
+    return { ok: true, value, etag: null }
+  }, setDone)
+  if (done !== null)
+    return (
+      <Dialog title="The agent is active again" onClose={onDone}>
+        {done.api_key !== undefined && <SecretOnce label="New key." secret={done.api_key} />}
+        <p role="status">
+          In force on {done.edges} of {countOf(done.edges, 'edge')}.
+        </p>
+        <button type="button" onClick={onDone}>
+          Close
+        </button>
+      </Dialog>
+    )
+  return (
+    <DialogForm
+      title="Reactivate the agent?"
+      submit="Reactivate"
+      {...reactivate}
+      onSubmit={reactivate.run}
+      onClose={onClose}
+    >
+      <TextField
+        label="Reason"
+        value={reason}
+        onValue={setReason}
+        required
+        autoFocus
+        maxLength={2000}
+      />
+      <CheckField
+        label="Issue a new key"
+        hint="Otherwise the revoked keys work again. Issue a new key if one may have leaked."
+        value={rotate_keys}
+        onValue={setRotate}
+      />
+    </DialogForm>
   )
 }
