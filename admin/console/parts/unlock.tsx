@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
 import type { Lock } from '../api-types.ts'
 import { liveEdges } from '../live-edges.ts'
+import { MODE_WORDS, targetWords } from '../lock-words.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad } from '../use-load.ts'
+import { useNames } from '../use-names.ts'
 import { DialogForm } from './dialog.tsx'
 import { Facts } from './bits.tsx'
 import { TextField } from './fields.tsx'
@@ -15,6 +17,8 @@ import { Time } from './time.tsx'
 export function Unlock({ lock_id, onClose }: { lock_id: string; onClose: () => void }) {
   const path = `/admin/locks/${encodeURIComponent(lock_id)}`
   const lock = useLoad<Lock>(path)
+  const agentName = useNames('agents')
+  const apiName = useNames('integrations')
   const [reason, setReason] = useState('')
   const [edges, setEdges] = useState<number | null>(null)
   const lift = useAction(async (): Promise<ApiAnswer<number>> => {
@@ -40,8 +44,8 @@ export function Unlock({ lock_id, onClose }: { lock_id: string; onClose: () => v
       {lock.value !== null && (
         <Facts
           facts={[
-            ['Stops', JSON.stringify(lock.value.target)],
-            ['Mode', lock.value.mode.replaceAll('_', ' ')],
+            ['Concerns', targetWords(lock.value.target, agentName, apiName)],
+            ['Mode', MODE_WORDS[lock.value.mode]],
             ['Message', lock.value.message ?? 'none'],
             ['By', lock.value.created_by],
             ['Since', <Time at={lock.value.created_at} />],
