@@ -153,7 +153,8 @@ function routeHeaders(
   ]
   const { method, content_length } = head
   const { overrides } = call
-  const retry = is_socket ? null : retryOf({ method, has_body, content_length, overrides })
+  const is_once = call.approval !== null
+  const retry = is_socket ? null : retryOf({ method, has_body, content_length, overrides, is_once })
   const { clusters } = call.organization
   const hasOwn = !is_echo && integration.listing === null
   const own = (hasOwn ? clusters.get(integration.integration.integration_id) : null) ?? null

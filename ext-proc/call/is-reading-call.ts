@@ -1,14 +1,15 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { onlyReads } from '../../core/mcp/only-reads.ts'
+import { namesOtherCharset } from '../../core/request/names-other-charset.ts'
 import { overridesIn } from '../../core/decision/decide-scope.ts'
 import { hasReadTools, isSafeMethod, leavesSafe } from '../../core/decision/is-reading.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 
-type Call = Pick<
-  AdmittedCall,
-  'method' | 'is_socket' | 'overrides' | 'target' | 'settings' | 'head'
->
+type Call = Pick<AdmittedCall, 'method' | 'is_socket' | 'overrides' | 'target'> & {
+  readonly settings: Pick<AdmittedCall['settings'], 'read_tools'>
+  readonly head: Pick<AdmittedCall['head'], 'content_type'>
+}
 
 /**
  * Whether a call does nothing but read, so that a lock of the mode `read_only` lets it run: a safe method, or an MCP message whose tool
@@ -16,7 +17,7 @@ type Call = Pick<
  * @param facts of the body; null if it was not read
  */
 export function isReading(
-  { method, is_socket, overrides, target, settings }: Call,
+  { method, is_socket, overrides, target, settings, head }: Call,
   facts: BodyFacts | null,
   { has_body }: Pick<CallIo, 'has_body'>,
 ): boolean {
@@ -26,5 +27,6 @@ export function isReading(
   if (!said.every(leavesSafe)) return false
   const read = facts?.json_rpc ?? null
   if (method !== 'POST') return true
-  return read !== null && onlyReads(read, settings.read_tools)
+  const isPlain = !namesOtherCharset(head.content_type)
+  return isPlain && read !== null && onlyReads(read, settings.read_tools)
 }

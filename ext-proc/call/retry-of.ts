@@ -18,6 +18,8 @@ export interface RetriedCall {
   /** Null if the caller did not declare it. */
   readonly content_length: number | null
   readonly overrides: Overrides
+  /** A person has allowed it once. */
+  readonly is_once: boolean
 }
 
 /** Null: never. */
@@ -26,8 +28,9 @@ export function retryOf({
   has_body,
   content_length,
   overrides,
+  is_once,
 }: RetriedCall): Retry | null {
   if (has_body && (content_length === null || content_length > BODY_LIMIT_BYTES)) return null
   // An API that believes an override may read a GET as a POST.
-  return IDEMPOTENT.has(method) && isEmpty(overrides) ? 'reset' : 'unsent'
+  return IDEMPOTENT.has(method) && isEmpty(overrides) && !is_once ? 'reset' : 'unsent'
 }

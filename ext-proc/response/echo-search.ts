@@ -13,9 +13,35 @@ export interface Searched {
   readonly is_found: boolean
 }
 
+const hexOf = (text: string): string => text.charCodeAt(0).toString(16).padStart(4, '0')
+const inHtml = (text: string): string => `&${ENTITIES[text] ?? ''};`
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": '#39',
+}
+
+/** How JSON, pages and URLs escape a text; writers of JSON in .NET, Go and Gson escape more than it demands. */
+function escapedForms(text: string): readonly string[] {
+  const json = JSON.stringify(text).slice(1, -1)
+  const url = encodeURIComponent(text)
+  return [
+    json,
+    json.replaceAll('/', '\\/'),
+    json.replaceAll('\\"', '"').replaceAll(/["&'<>+`]/g, (one) => `\\u${hexOf(one).toUpperCase()}`),
+    json.replaceAll(/[&<>]/g, (one) => `\\u${hexOf(one)}`),
+    json.replaceAll(/[&'<>=]/g, (one) => `\\u${hexOf(one)}`),
+    text.replaceAll(/[&<>"']/g, inHtml),
+    url,
+    url.replaceAll(/%../g, (one) => one.toLowerCase()),
+  ]
+}
+
 /**
- * The texts that an API may write for a credential in a body: as it is, as JSON and URLs escape it, and what Base64 makes of it at
- * each offset, in both alphabets.
+ * The texts that an API may write for a credential in a body: as it is, escaped, and what Base64 makes of it at each offset, in both
+ * alphabets.
  * @param secrets with one character per byte; those of less than 8 bytes are left out
  */
 export function echoTexts(secrets: readonly string[]): readonly Buffer[] {
@@ -24,7 +50,6 @@ export function echoTexts(secrets: readonly string[]): readonly Buffer[] {
     .flatMap((secret) => {
       const bytes = Buffer.from(secret, 'latin1')
       const text = bytes.toString('utf8')
-      const json = JSON.stringify(text).slice(1, -1)
       const base64 = [0, 1, 2].map((offset) => {
         const shifted = Buffer.concat([Buffer.alloc(offset), bytes])
         const [from, to] = [Math.ceil((offset * 8) / 6), Math.floor((shifted.length * 8) / 6)]
@@ -32,9 +57,7 @@ export function echoTexts(secrets: readonly string[]): readonly Buffer[] {
       })
       return [
         bytes.toString('latin1'),
-        ...[json, json.replaceAll('/', '\\/'), encodeURIComponent(text)].map((one) =>
-          Buffer.from(one, 'utf8').toString('latin1'),
-        ),
+        ...escapedForms(text).map((one) => Buffer.from(one, 'utf8').toString('latin1')),
         ...base64,
         ...base64.map((one) => one.replaceAll('+', '-').replaceAll('/', '_')),
       ]

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Labels, Lock, LockMode, LockTarget } from '../../core/catalogue/model.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { onlyReads } from '../../core/mcp/only-reads.ts'
 import { readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
 import { compileToolGlob } from '../../core/mcp/tool-glob.ts'
 import { compileLocks, findLock, type LockSubject } from '../../core/decision/locks.ts'
 import { matchesSelector } from '../../core/decision/selector.ts'
 import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
+import { NO_OVERRIDES } from '../../core/request/overrides.ts'
+import { isReading } from '../../ext-proc/call/is-reading-call.ts'
+import { targetOf } from './policy-kit.ts'
 import { SeededRandom } from '../kit/seeded-random.ts'
 
 const ORG = 'org_a'
@@ -170,4 +174,27 @@ test('an MCP message only reads if every reader of it says so', () => {
     assert.ok(!reads(text), text)
   assert.ok(!onlyReads(readJsonRpc(Buffer.from(call('"list"'))), [[]]))
   assert.ok(!onlyReads(readJsonRpc(Buffer.from(call('"list"'))), []))
+})
+
+test('a body that a server may read in another charset does not only read', () => {
+  const body =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","+AG4-ame":"drop"}}'
+  const facts = { overrides: NO_OVERRIDES, json_rpc: readJsonRpc(Buffer.from(body)) } as BodyFacts
+  const reads = (content_type: string): boolean =>
+    isReading(
+      {
+        method: 'POST',
+        is_socket: false,
+        overrides: NO_OVERRIDES,
+        target: targetOf('https://x/mcp'),
+        settings: { read_tools: [[compileToolGlob('list')]] },
+        head: { content_type },
+      },
+      facts,
+      { has_body: true },
+    )
+  for (const type of ['application/json', 'application/json; charset=utf-8', ''])
+    assert.ok(reads(type), type)
+  for (const type of ['application/json; charset=utf-7', 'text/plain;charset*="utf-16"'])
+    assert.ok(!reads(type), type)
 })

@@ -656,7 +656,7 @@ test('an answer to tools/list that is longer than any model reads is refused', a
   }
 })
 
-const SECRET_TOKEN = 'sk_live/0123+abc"d'
+const SECRET_TOKEN = 'sk_live/0123+abc"d&=='
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 /** What an API makes of a credential that it repeats. */
 const ECHOES: readonly string[] = [
@@ -664,6 +664,12 @@ const ECHOES: readonly string[] = [
   `Bearer ${SECRET_TOKEN}`,
   JSON.stringify({ authorization: `Bearer ${SECRET_TOKEN}` }),
   JSON.stringify(SECRET_TOKEN).replaceAll('/', '\\/'),
+  // .NET, Go, a page, and an older .NET.
+  '"sk_live/0123\\u002Babc\\u0022d\\u0026=="',
+  '"sk_live/0123+abc\\"d\\u0026=="',
+  '"sk_live/0123+abc\\"d\\u0026\\u003d\\u003d"',
+  'sk_live/0123+abc&quot;d&amp;==',
+  'sk_live%2f0123%2babc%22d%26%3d%3d',
   encodeURIComponent(SECRET_TOKEN),
   ...['', 'a', 'ab'].flatMap((before) => [
     base64(`${before}${SECRET_TOKEN}`),

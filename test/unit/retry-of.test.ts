@@ -26,6 +26,9 @@ const ROWS: readonly (readonly [Partial<RetriedCall>, Retry | null])[] = [
   [{ method: 'GET', overrides: TO_POST }, 'unsent'],
   [{ method: 'PUT', ...small, overrides: TO_POST }, 'unsent'],
   [{ method: 'DELETE', overrides: ELSEWHERE }, 'unsent'],
+  // An approval is for one call.
+  [{ method: 'DELETE', is_once: true }, 'unsent'],
+  [{ method: 'GET', is_once: true }, 'unsent'],
   [{ method: 'PUT', ...large }, null],
   [{ method: 'POST', ...large }, null],
   [{ method: 'PUT', ...unknown }, null],
@@ -40,6 +43,7 @@ test('only an idempotent call is repeated after it was sent', () => {
       has_body: false,
       content_length: null,
       overrides: NO_OVERRIDES,
+      is_once: false,
       ...change,
     }
     assert.equal(retryOf(call), expected, JSON.stringify(change))
