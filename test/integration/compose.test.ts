@@ -56,7 +56,14 @@ test('no container runs as root, has a secret in its command line, or lacks a he
     assert.deepEqual(service.cap_drop, ['ALL'], name)
     const commandLine = JSON.stringify([service.command, service.healthcheck])
     for (const secret of Object.values(SECRETS)) assert.ok(!commandLine.includes(secret), name)
-    if (service.restart !== 'no') assert.equal(service.healthcheck?.test[0], 'CMD', name)
+    assert.equal(service.restart, 'unless-stopped', name)
+    assert.equal(service.healthcheck?.test[0], 'CMD', name)
+    for (const { condition } of Object.values(service.depends_on ?? {}))
+      assert.equal(
+        condition,
+        'service_healthy',
+        'Podman restarts nothing that depends on what has ended',
+      )
     // Reachable from this machine alone until somebody decides otherwise.
     for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name)
   }
@@ -91,7 +98,7 @@ test('the commands of the file, run as they are, do the main job and a stop wait
   assert.equal(await held.status, 200, 'a call in flight when the stop began')
   const ended = await stopping
   assert.deepEqual(ended.slice(0, 2), ['drain', 'envoy'])
-  assert.equal(ended.at(-1), 'valkey')
+  assert.deepEqual(ended.slice(-2), ['valkey', 'envoy-config'])
   assert.deepEqual(
     ended.filter((name) => name.includes('killed')),
     [],

@@ -4,6 +4,7 @@ import { fromRoot } from '../../core/system/root.ts'
 
 export interface ComposeService {
   readonly image: string
+  readonly entrypoint?: readonly string[]
   readonly command: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly user: string
@@ -24,7 +25,7 @@ export const COMPOSE_TEXT = readFileSync(fromRoot('docker-compose.yml'), 'utf8')
 
 /**
  * docker-compose.yml with its variables replaced: `${NAME:?why}` and `${NAME:-default}`, which is all the file uses.
- * @throws if a variable without a default is not among the values
+ * @throws if a variable without a default is not among the values, or another `$` is in the file
  */
 export function composeFile(values: Readonly<Record<string, string>>): {
   readonly services: ComposeServices
@@ -37,6 +38,9 @@ export function composeFile(values: Readonly<Record<string, string>>): {
       return value
     },
   )
+  // Compose interpolates everything, the scripts of health checks included.
+  const other = /^.*\$.*$/m.exec(text)?.[0]
+  if (other !== undefined) throw new Error(`Compose refuses this variable: ${other}`)
   const { services, ...rest } = parse(text, { merge: true }) as { services: ComposeServices }
   return { ...rest, services: Object.fromEntries(Object.entries(services).map(withTexts)) }
 }

@@ -9,6 +9,8 @@ export interface Deployment {
   readonly proxyUrl: string
   readonly apiUrl: string
   readonly adminToken: string
+  /** The address of the API where the deployment does not reach 127.0.0.1. */
+  readonly apiHost?: string
 }
 
 export interface MainJob {
@@ -26,10 +28,15 @@ export interface MainJob {
 /**
  * What every deployment has to do: an allowed call arrives with the stored credential and without the agent's key, a call
  * without permission is refused and reaches nobody, and a kill cuts a stream and refuses the next call. The API is a server
- * on 127.0.0.1, so the deployment needs AGW_EGRESS_ALLOW_CIDRS=127.0.0.1/32.
+ * on this machine, so the deployment needs its address in AGW_EGRESS_ALLOW_CIDRS.
  * @throws an assertion error at the first deviation
  */
-export async function mainJob({ proxyUrl, apiUrl, adminToken }: Deployment): Promise<MainJob> {
+export async function mainJob({
+  proxyUrl,
+  apiUrl,
+  adminToken,
+  apiHost,
+}: Deployment): Promise<MainJob> {
   const seen: { readonly url: string; readonly authorization: string | undefined }[] = []
   let release = (): void => undefined
   const upstream = await startUpstream((request, response) => {
@@ -41,7 +48,7 @@ export async function mainJob({ proxyUrl, apiUrl, adminToken }: Deployment): Pro
     if (request.url !== '/v1/stream') return void response.end('{"ok":true}')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: 1\n\n')
-  })
+  }, apiHost)
   const operator = operatorAt(apiUrl, adminToken)
   const access = await operator.makeAccess(`${upstream.origin}/v1`)
   const target = (path: string): string => `/${access.base_url}${path}`

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -72,6 +72,7 @@ export async function startCompose({
     'valkey-server': await findValkey(binaries),
   }
   const running = new Map<string, ChildProcess>()
+  const path = `${binWithAgw(folder)}:${process.env['PATH']}`
   let log = ''
 
   /** Paths and ports of the containers as those of this machine. */
@@ -79,7 +80,9 @@ export async function startCompose({
     const moved = isContainer
       ? text
       : OF_SERVICE.reduce((now, place) => now.replaceAll(place, join(folder, place)), text)
-    const memory = existsSync('/sys/fs/cgroup') ? moved : moved.replace(/^cgroup$/, '1GiB')
+    const memory = existsSync('/sys/fs/cgroup')
+      ? moved
+      : moved.replace(/(?<=--envoy-memory\s+)cgroup/, '1GiB')
     return memory
       .replace('127.0.0.1/8080', `127.0.0.1/${proxyPort}`)
       .replace(':8081', `:${apiPort}`)
@@ -97,19 +100,24 @@ export async function startCompose({
         here(String(value), { isContainer }),
       ]),
     )
-    const args = command.map((arg) => here(arg, { isContainer }))
-    if (isContainer)
-      return { line: inContainer(isOurs && isEntrypoint ? ['agw', ...args] : args, env), env: {} }
+    // Without tini, which is the first process of a container.
+    const own = isEntrypoint ? (service.entrypoint?.slice(2) ?? null) : null
+    const args = [...(own ?? []), ...command].map((arg) => here(arg, { isContainer }))
+    if (isContainer) {
+      const line = isOurs && isEntrypoint && own === null ? ['agw', ...args] : args
+      return { line: inContainer(line, env), env: {} }
+    }
     const agw = [process.execPath, fromRoot('dist', 'cli', 'bin.js')]
-    const [program = '', ...rest] = isOurs && isEntrypoint ? [...agw, ...args] : args
-    return { line: [programs[program] ?? program, ...rest] as const, env }
+    const [program = '', ...rest] =
+      isOurs && isEntrypoint && own === null ? [...agw, ...args] : args
+    return { line: [programs[program] ?? program, ...rest] as const, env: { PATH: path, ...env } }
   }
   const begin = (name: string): ChildProcess => {
     const service = known(services, name)
     const { line, env } = commandOf(service, service.command, true)
     const [program, ...args] = line
     const child = spawn(program, args, {
-      env: { PATH: process.env['PATH'], ...env },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
@@ -128,37 +136,33 @@ export async function startCompose({
     if (test[0] === 'valkey-cli') return await answersPing(join(folder, '/run/agw', 'valkey.sock'))
     const { line, env } = commandOf(service, test, false)
     const [program, ...args] = line
-    return await run(program, args, { env: { PATH: process.env['PATH'], ...env } }).then(
+    return await run(program, args, { env }).then(
       () => true,
       () => false,
     )
   }
-  const waitFor = (name: string, condition: string): Promise<unknown> => {
+  const waitFor = (name: string): Promise<unknown> => {
     const child = running.get(name)
-    const meets = (): boolean | Promise<boolean> => {
+    const meets = (): Promise<boolean> => {
       const code = child?.exitCode ?? null
-      if (condition === 'service_completed_successfully') {
-        if (code !== null && code !== 0) throw new Error(`${name} ended with ${code}:\n${log}`)
-        return code === 0
-      }
       if (code !== null) throw new Error(`${name} ended with ${code}:\n${log}`)
       return isHealthy(name)
     }
-    return until(`${name}: ${condition}`, meets).catch((error: Error) => {
+    return until(`${name} is healthy`, meets).catch((error: Error) => {
       throw new Error(`${error.message}\n${log}`)
     })
   }
   const start = async (name: string): Promise<void> => {
-    for (const [other, { condition }] of Object.entries(known(services, name).depends_on ?? {})) {
+    for (const other of Object.keys(known(services, name).depends_on ?? {})) {
       if (!running.has(other)) await start(other)
-      await waitFor(other, condition)
+      await waitFor(other)
     }
     if (!running.has(name) || running.get(name)?.exitCode !== null) begin(name)
   }
 
   for (const name of Object.keys(services)) await start(name)
   for (const [name, { healthcheck }] of Object.entries(services))
-    if (healthcheck !== undefined) await waitFor(name, 'service_healthy')
+    if (healthcheck !== undefined) await waitFor(name)
   const apiUrl = `http://127.0.0.1:${apiPort}`
   await until('the gateway is ready', async () => {
     const answer = await fetch(`${apiUrl}/readyz`).catch(() => null)
@@ -178,7 +182,7 @@ export async function startCompose({
     },
     start: async (name) => {
       begin(name)
-      await waitFor(name, 'service_healthy')
+      await waitFor(name)
     },
     stop: () => stopInOrder(services, running),
     killService: (name) => {
@@ -189,6 +193,15 @@ export async function startCompose({
       for (const child of running.values()) signalGroup(child, 'SIGKILL')
     },
   }
+}
+
+/** `agw` for what a shell in the image runs. */
+function binWithAgw(folder: string): string {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${fromRoot('dist', 'cli', 'bin.js')}' "$@"\n`
+  writeFileSync(join(bin, 'agw'), script, { mode: 0o755 })
+  return bin
 }
 
 const known = (services: ComposeServices, name: string): ComposeService => {

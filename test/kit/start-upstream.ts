@@ -16,6 +16,7 @@ export async function startUpstream(
     body: string,
     bytes: Buffer,
   ) => void | Promise<void>,
+  host = '127.0.0.1',
 ): Promise<KitUpstream> {
   const bodies: string[] = []
   const server = createServer((request, response) => {
@@ -28,9 +29,9 @@ export async function startUpstream(
       void answer(request, response, body, bytes)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host}:${(server.address() as AddressInfo).port}`,
     bodies,
     stop: () =>
       new Promise((resolve) => {

@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { homedir } from 'node:os'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { gzipSync } from 'node:zlib'
 import { findEnvoy, findValkey } from '../../cli/deployment/binaries.ts'
-import { fromRoot } from '../../core/system/root.ts'
 import { composeFile } from '../kit/compose-file.ts'
 import { type MainJob, mainJob } from '../kit/main-job.ts'
 import { type ComposeStack, startCompose, type Wrap } from '../kit/start-compose.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
+import {
+  buildah,
+  buildImage,
+  CONTAINER_ENV,
+  HOST_ARCH,
+  HOST_PARTS,
+  PLANTED_SECRETS,
+  requireTools,
+} from './build-image.ts'
 
 /**
  * Builds the Dockerfile with buildah, without a container engine or a registry of images: the base is a Debian of
@@ -37,24 +41,20 @@ import { until } from '../kit/until.ts'
  * FOLDER has `bin/node` and `include/node` of that architecture, FILE is its re2.node; without it, re2 is compiled. The two
  * variables name programs of that architecture.
  */
-const HOST_ARCH = process.arch === 'x64' ? 'amd64' : process.arch
 const { values: options } = parseArgs({
   options: {
     compile: { type: 'boolean', default: false },
     arch: { type: 'string', default: HOST_ARCH },
-    node: { type: 'string', default: join(process.execPath, '..', '..') },
+    node: { type: 'string', default: HOST_PARTS.node },
     re2: { type: 'string' },
   },
 })
 const { arch } = options
 const isForeign = arch !== HOST_ARCH
-const re2 = options.re2 ?? (isForeign ? null : fromRoot('node_modules/re2/build/Release/re2.node'))
-const compilesRe2 = options.compile || re2 === null
+const prebuilt = options.re2 ?? (isForeign ? null : HOST_PARTS.re2)
 
-const BASE = `localhost/agw-witness-node:${process.versions.node}-${arch}`
 const IMAGE = `localhost/agw-witness-${arch}`
 const USER = '999:999'
-const BUILDAH_ENV = { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' }
 const binaries = {
   envoyBin: process.env['ENVOY_BIN'] ?? null,
   valkeyBin: process.env['VALKEY_BIN'] ?? null,
@@ -63,143 +63,6 @@ const binaries = {
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const seconds = (since_ms: number): string =>
   `${((performance.now() - since_ms) / 1000).toFixed(1)} s`
-
-for (const tool of ['buildah', 'mmdebstrap'])
-  if (spawnSync(tool, ['--version']).error !== undefined) {
-    say(`${tool} is required: apt-get install buildah mmdebstrap, and run this as root.`)
-    process.exit(2)
-  }
-
-function buildah(...args: readonly string[]): string {
-  return execFileSync('buildah', args, {
-    env: BUILDAH_ENV,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  }).trim()
-}
-
-/** What the public base image is: Debian 12, Node, npm and Node's headers below /usr/local. */
-function makeBase(): void {
-  if (buildah('images', '--filter', `reference=${BASE}`, '-q') !== '') return
-  const cache = process.env['AGW_CACHE_DIR'] ?? join(homedir(), '.cache', 'agw')
-  const tar = join(cache, `debian-bookworm-${arch}.tar`)
-  mkdirSync(cache, { recursive: true })
-  if (!existsSync(tar)) {
-    say('Making a Debian base …')
-    const variant = ['--variant=apt', '--include=ca-certificates']
-    const args = [`--architectures=${arch}`, ...variant, 'bookworm', tar]
-    execFileSync('mmdebstrap', args, { stdio: 'inherit' })
-  }
-  const container = buildah('from', 'scratch')
-  buildah('add', '-q', container, tar, '/')
-  const root = buildah('mount', container)
-  const copy = (from: string, to: string): void =>
-    cpSync(from, join(root, 'usr/local', to), { recursive: true, dereference: true })
-  copy(join(options.node, 'bin/node'), 'bin/node')
-  copy(join(options.node, 'include/node'), 'include/node')
-  copy(join(process.execPath, '../../lib/node_modules/npm'), 'lib/node_modules/npm')
-  writeFileSync(
-    join(root, 'usr/local/bin/npm'),
-    '#!/bin/sh\nexec node /usr/local/lib/node_modules/npm/bin/npm-cli.js "$@"\n',
-    { mode: 0o755 },
-  )
-  // The machine may reach the registry through a proxy with a CA of its own.
-  const ca = '/etc/ssl/certs/ca-certificates.crt'
-  cpSync(ca, join(root, ca))
-  mkdirSync(join(root, 'usr/local/etc'), { recursive: true })
-  writeFileSync(join(root, 'usr/local/etc/npmrc'), `cafile=${ca}\nnodedir=/usr/local\n`)
-  buildah('umount', container)
-  buildah(
-    'config',
-    '--arch',
-    arch,
-    '--env',
-    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-    container,
-  )
-  buildah('commit', '-q', '--rm', container, BASE)
-}
-
-const PLANTED = `planted${randomBytes(12).toString('hex')}`
-/** Where operators and developers keep secrets next to the sources. */
-const PLACES = [
-  '.env',
-  '.env.production',
-  'prod.env',
-  'cli/.env',
-  'core/tls.pem',
-  'admin/server.key',
-  '.agw/admin-token',
-  'secrets/key',
-  'cli/.npmrc',
-  'ext-proc/debug.log',
-]
-
-/** The files of the repository as they are, and the planted secrets. */
-function makeContext(): string {
-  const folder = tempFolder('context')
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
-    cwd: fromRoot(),
-    encoding: 'utf8',
-  })
-  for (const file of files.split('\0'))
-    if (file !== '' && existsSync(fromRoot(file))) cpSync(fromRoot(file), join(folder, file))
-  for (const place of PLACES) {
-    mkdirSync(join(folder, place, '..'), { recursive: true })
-    writeFileSync(join(folder, place), `SECRET=${PLANTED}\n`)
-  }
-  return folder
-}
-
-/** Answers like the host from which re2 downloads its prebuilt files. */
-async function startMirror(): Promise<{ readonly url: string; readonly stop: () => void }> {
-  const file = re2 === null || compilesRe2 ? null : gzipSync(readFileSync(re2), { level: 1 })
-  const server = createServer((request, response) => {
-    const isThere = request.url?.endsWith('.gz') === true && file !== null
-    response.writeHead(isThere ? 200 : 404).end(isThere ? file : '')
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => void server.close(),
-  }
-}
-
-async function build(): Promise<void> {
-  const context = makeContext()
-  const mirror = await startMirror()
-  const began = performance.now()
-  const child = spawn(
-    'buildah',
-    [
-      'bud',
-      '--pull=never',
-      '--arch',
-      arch,
-      '--isolation',
-      'chroot',
-      '--format',
-      'docker',
-      '--layers',
-      '--build-arg',
-      `NODE_IMAGE=${BASE}`,
-      '--build-arg',
-      `RE2_DOWNLOAD_MIRROR=${mirror.url}`,
-      '-t',
-      IMAGE,
-      context,
-    ],
-    { env: BUILDAH_ENV, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-8_000)
-  })
-  const code = await new Promise((resolve) => child.once('exit', resolve))
-  mirror.stop()
-  if (code !== 0) throw new Error(`The build failed:\n${errors}`)
-  say(`built in ${seconds(began)}${compilesRe2 ? ', re2 compiled' : ''}`)
-}
 
 interface ImageConfig {
   readonly User: string
@@ -218,7 +81,7 @@ function inspect(container: string): void {
   const { User: user, Entrypoint: entrypoint } = configOf(container)
   assert.equal(user, USER)
   assert.deepEqual(entrypoint, ['tini', '--', 'agw'])
-  const grep = spawnSync('grep', ['-rlF', '--binary-files=text', PLANTED, root], {
+  const grep = spawnSync('grep', ['-rlF', '--binary-files=text', PLANTED_SECRETS.text, root], {
     encoding: 'utf8',
   })
   assert.equal(grep.stdout, '', 'a planted secret is in the image')
@@ -237,7 +100,9 @@ function inspect(container: string): void {
   const size = (path: string): string =>
     `${Math.round(Number(execFileSync('du', ['-sm', path], { encoding: 'utf8' }).split('\t')[0]))} MB`
   say(`user ${user}; whole image ${size(root)}, of it the gateway ${size(join(root, 'app'))}`)
-  say(`${PLACES.length} planted secrets: none in the image; ${COMPILERS.length} tools: none`)
+  say(
+    `${PLANTED_SECRETS.places.length} planted secrets: none in the image; ${COMPILERS.length} tools: none`,
+  )
   const began = performance.now()
   say(`agw --version in ${container}: ${inside('agw --version')} (${seconds(began)})`)
 }
@@ -415,13 +280,13 @@ async function failsClosed(
   say(`${what}: 503, and nothing reaches the API`)
 }
 
-makeBase()
-await build()
+requireTools('apt-get install buildah mmdebstrap', 'buildah', 'mmdebstrap')
+await buildImage(IMAGE, { arch, node: options.node, re2: options.compile ? null : prebuilt })
 const container = buildah('from', '--pull-never', '--arch', arch, IMAGE)
 try {
   inspect(container)
   await runServices(container)
 } finally {
-  spawnSync('buildah', ['rm', container], { env: BUILDAH_ENV })
+  spawnSync('buildah', ['rm', container], { env: CONTAINER_ENV })
 }
 process.exit(0)
