@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import {
   type Integration,
   UPSTREAM_DEFAULTS,
@@ -6,10 +6,8 @@ import {
 } from '../../core/catalogue/model.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'
+import { certificatesIn, checkAuthorities, NOT_CERTIFICATES } from '../http/read-certificates.ts'
 import type { Issue } from '../http/outcome.ts'
-
-/** Of the certificates in one member. */
-const CERTIFICATES_LIMIT = 50
 
 type Result =
   | { readonly ok: true; readonly upstream: UpstreamSettings }
@@ -37,12 +35,8 @@ export function setUpstream(
   const isTls = owner.base_url.startsWith('https:')
   for (const member of ['ca_certificates', 'client_certificate'] as const)
     if (settings[member] !== null && !isTls) wrong(member, 'requires an https base_url')
-  if (ca_certificates !== null) {
-    const cas = certificatesIn(ca_certificates)
-    if (cas === null) wrong('ca_certificates', NOT_CERTIFICATES)
-    else if (cas.some(({ ca }) => !ca))
-      wrong('ca_certificates', 'has a certificate that is not of a CA')
-  }
+  const untrusted = ca_certificates === null ? null : checkAuthorities(ca_certificates)
+  if (untrusted !== null) wrong('ca_certificates', untrusted)
   const chain = client_certificate === null ? [] : certificatesIn(client_certificate)
   if (chain === null) wrong('client_certificate', NOT_CERTIFICATES)
   if (client_certificate === null && client_key !== undefined)
@@ -64,7 +58,6 @@ export function setUpstream(
   }
 }
 
-const NOT_CERTIFICATES = 'must be one or more certificates in PEM'
 const KEY_NEEDED =
   'is required with a new client_certificate, and in the same request if base_url has a new origin'
 
@@ -89,20 +82,6 @@ function keptKey(
 ): string | null {
   const sealed = current?.upstream?.client_key
   return sealed === undefined ? null : (upstreamKey.open(ring, owner, sealed)?.reveal() ?? null)
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-
-/** Null if the text is anything but certificates with white space, or comments as bundles have them, between them. */
-function certificatesIn(pem: string): readonly X509Certificate[] | null {
-  const blocks = pem.match(CERTIFICATE) ?? []
-  if (blocks.length === 0 || blocks.length > CERTIFICATES_LIMIT) return null
-  if (pem.replace(CERTIFICATE, '').includes('-----BEGIN')) return null
-  try {
-    return blocks.map((block) => new X509Certificate(block))
-  } catch {
-    return null
-  }
 }
 
 function privateKeyOf(pem: string): KeyObject | null {

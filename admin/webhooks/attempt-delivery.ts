@@ -31,10 +31,10 @@ export async function attemptDelivery(
       sent: null,
     }
   const timestamp_s = Math.floor(now.getTime() / 1000)
-  const { format = 'standard' } = webhook
+  const { format = 'standard', ca_certificates = null } = webhook
   const body = formatBody(message.body, format, parts.settings)
   const headers = signDelivery({ event_id: message.event_id, body, timestamp_s }, secrets)
-  const outcome = await sendDelivery(parts.sender, { url, headers, body })
+  const outcome = await sendDelivery(parts.sender, { url, headers, body, ca_certificates })
   const secret_id = webhook.secret === null ? null : secretId(webhook.secret)
   return {
     ...outcome,

@@ -23,7 +23,7 @@ export async function editWebhook({
   readonly value: Static<typeof EditableWebhook>
 }): Promise<Edited<Webhook> | Refusal> {
   const { egress } = webhookContextOf(context)
-  const issues = issuesOfWebhook({ url: rest.url, secret }, egress.policy)
+  const issues = issuesOfWebhook({ ...rest, secret }, egress.policy)
   if (issues.length > 0) return invalid(issues)
   const { ring } = context
   const url = openUrl(ring, record) === rest.url ? record.url : sealUrl(ring, record, rest.url)

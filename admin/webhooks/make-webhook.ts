@@ -30,6 +30,7 @@ export async function makeWebhook(
     url: sealUrl(ring, owner, body.url),
     events: body.events,
     format: body.format ?? 'standard',
+    ca_certificates: body.ca_certificates ?? null,
     secret: body.secret == null ? null : sealSecret(ring, owner, body.secret),
     previous_secret: null,
     created_at: context.now().toISOString(),

@@ -21,12 +21,14 @@ export function pinnedConnector(
   policy: AddressPolicy,
   resolve: ResolveHost,
   proxy: EgressProxy | null = null,
+  ca_certificates: string | null = null,
 ): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
     maxCachedSessions: TLS_SESSIONS_MAX,
     keepAlive: false,
+    ...(ca_certificates === null ? {} : { ca: ca_certificates }),
   })
   const open = (options: buildConnector.Options): Promise<buildConnector.CallbackArgs> =>
     new Promise((done) => {

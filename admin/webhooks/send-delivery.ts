@@ -19,6 +19,8 @@ export const DELIVERY_HEADERS = {
 
 export interface Sender {
   readonly connect: buildConnector.connector
+  /** For a webhook that trusts CAs of its own, in PEM, and no others. */
+  readonly connectTrusting: (ca_certificates: string) => buildConnector.connector
   readonly limit_ms: number
 }
 
@@ -33,13 +35,17 @@ export async function sendDelivery(
     readonly url: string
     readonly headers: Record<string, string>
     readonly body: Buffer
+    readonly ca_certificates: string | null
   },
 ): Promise<Omit<AttemptOutcome, 'sent'>> {
   const started_ms = performance.now()
   const deadline = AbortSignal.timeout(sender.limit_ms)
   const { origin, pathname, search } = knownUrl(request.url)
   const client = new Client(origin, {
-    connect: sender.connect,
+    connect:
+      request.ca_certificates === null
+        ? sender.connect
+        : sender.connectTrusting(request.ca_certificates),
     maxHeaderSize: HEADERS_LIMIT_BYTES,
     headersTimeout: 0,
     bodyTimeout: 0,

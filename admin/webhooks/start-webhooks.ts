@@ -36,14 +36,16 @@ export interface WebhookParts {
 type SenderSettings = Pick<Settings, 'webhookAllowCidrs' | 'dnsResolvers'> & EgressProxySettings
 
 /** The connector for webhooks with these settings. */
-export const createSender = (settings: SenderSettings): Sender => ({
-  connect: pinnedConnector(
-    new AddressPolicy(settings.webhookAllowCidrs),
-    createHostResolver(settings.dnsResolvers),
-    egressProxyOf(settings),
-  ),
-  limit_ms: ATTEMPT_LIMIT_MS,
-})
+export function createSender(settings: SenderSettings): Sender {
+  const policy = new AddressPolicy(settings.webhookAllowCidrs)
+  const resolve = createHostResolver(settings.dnsResolvers)
+  const proxy = egressProxyOf(settings)
+  return {
+    connect: pinnedConnector(policy, resolve, proxy),
+    connectTrusting: (ca) => pinnedConnector(policy, resolve, proxy, ca),
+    limit_ms: ATTEMPT_LIMIT_MS,
+  }
+}
 
 /** Starts webhook delivery: relay, worker, notices, cleanup. Returns the function that stops them in order. */
 export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {

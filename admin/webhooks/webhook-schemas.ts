@@ -32,6 +32,15 @@ const Events = Type.Array(Type.Enum([...DELIVERED_EVENTS]), {
 const Format = Type.Enum([...WEBHOOK_FORMATS], {
   description: '`slack` (Block Kit) and `teams` (an Adaptive Card) are messages for people',
 })
+/** As of an integration; a certificate in PEM has about 2 kB. */
+const CA_LENGTH_LIMIT = 32_768
+const Authorities = Nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: CA_LENGTH_LIMIT,
+    description: 'PEM. Only these CAs are trusted for this webhook. Default: the public CAs',
+  }),
+)
 const SecretText = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -46,6 +55,7 @@ export const NewWebhook = Strict({
   secret: Type.Optional(Nullable(SecretText)),
   events: Events,
   format: Type.Optional(Format),
+  ca_certificates: Type.Optional(Authorities),
 })
 
 export const EditableWebhook = Strict({
@@ -54,6 +64,7 @@ export const EditableWebhook = Strict({
   secret: Type.Optional(Nullable(SecretText)),
   events: Events,
   format: Format,
+  ca_certificates: Authorities,
 })
 
 export const WebhookView = Strict({
@@ -62,6 +73,7 @@ export const WebhookView = Strict({
   url: Type.String({ description: 'Roles other than admin see only its origin and /***' }),
   events: Type.Array(Type.Enum([...DELIVERED_EVENTS])),
   format: Format,
+  ca_certificates: Authorities,
   has_secret: Type.Boolean(),
   previous_secret_until: Nullable(Timestamp),
   status: Type.Enum(['active', 'failing']),

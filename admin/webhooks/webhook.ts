@@ -11,6 +11,8 @@ export interface Webhook {
   readonly events: readonly DeliveredEvent[]
   /** Absent in records of versions before 0.3: `standard`. */
   readonly format?: WebhookFormat
+  /** PEM. Only these CAs are trusted for this webhook; without them the public ones. */
+  readonly ca_certificates?: string | null
   /** Sealed; null if deliveries are not signed. */
   readonly secret: string | null
   /** After a rotation the former secret still signs, until then (ISO 8601). */

@@ -2,7 +2,12 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { DECISIONS } from '../../core/activity/activity-entry.ts'
 import { ECHO_BASE_URL } from '../launcher/echo-base-url.ts'
 import { VIAS } from '../../core/activity/vias.ts'
-import { EVENT_NAMES } from '../../core/catalogue/events.ts'
+import {
+  DELIVERED_EVENTS,
+  type DeliveredEvent,
+  EVENT_NAMES,
+  isDeliveredEvent,
+} from '../../core/catalogue/events.ts'
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
 import { REASONS } from '../../core/catalogue/reasons.ts'
 import { survivesItsReader } from '../../core/system/line-output.ts'
@@ -66,6 +71,7 @@ export function makeProgram(): Command {
   addBackup(program)
   addRestoreGap(program)
   addAnomaly(program)
+  addListen(program)
   addLogin(program)
   addSkill(program)
   addCompletion(program)
@@ -83,6 +89,7 @@ const RUN_ON: ReadonlySet<string> = new Set([
   'restart',
   'drain',
   'run',
+  'listen',
   'ext-proc',
   'access-log',
   'admin',
@@ -771,6 +778,43 @@ function addLogin(program: Command): void {
       const { runLogout } = await import('./login.ts')
       process.exitCode = runLogout(process.env, process.stdout)
     })
+}
+
+function addListen(program: Command): void {
+  asksAdmin(program.command('listen'))
+    .description('receive webhooks on this machine: register one, verify and print its deliveries')
+    .addOption(
+      new Option('--events <names>', 'events, comma-separated (default: all)').argParser(
+        deliveredEvents,
+      ),
+    )
+    .option('--host <host>', 'this machine, as the gateway reaches it', '127.0.0.1')
+    .option('--port <port>', 'port of the receiver; default: a free one', port, 0)
+    .action(async (options: import('./listen.ts').ListenOptions) => {
+      const stopped = new AbortController()
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+        process.once(signal, () => stopped.abort())
+      // A reader that is gone ends the command, too.
+      process.stdout.on('error', () => stopped.abort())
+      const { runListen } = await import('./listen.ts')
+      process.exitCode = await runListen(options, process, stopped.signal)
+    })
+}
+
+function deliveredEvents(text: string): readonly DeliveredEvent[] {
+  const names = commaList(text)
+  const unknown = names.find((name) => !isDeliveredEvent(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(
+      `${unknown} is not an event of webhooks; these are: ${DELIVERED_EVENTS.join(', ')}`,
+    )
+  return names.filter(isDeliveredEvent)
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('must be a port from 0 to 65535')
+  return Number(text)
 }
 
 function addSkill(program: Command): void {

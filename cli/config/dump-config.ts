@@ -44,7 +44,10 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
       ],
     ),
     webhooks: sorted(deployment.webhooks, ({ name, url }) => [name, url]).map((shown) => {
-      const { name, url, events, format, has_secret } = comparable('webhooks', shown)
+      const { name, url, events, format, ca_certificates, has_secret } = comparable(
+        'webhooks',
+        shown,
+      )
       const secret =
         has_secret === true ? variables.referenceFor(String(name), 'webhook_secret') : null
       const shown_url = isHiddenUrl(String(url))
@@ -55,6 +58,7 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
         url: shown_url,
         events,
         ...(format === SECTION_RESOURCES.webhooks.defaults['format'] ? {} : { format }),
+        ...(ca_certificates == null ? {} : { ca_certificates }),
         ...(secret === null ? {} : { secret }),
       }
     }),

@@ -50,7 +50,7 @@ export const SECTION_RESOURCES: Readonly<Record<Section, SectionResource>> = {
     ...WEBHOOK_RESOURCE,
     named_by: 'name',
     method: 'PATCH',
-    defaults: { secret: null, format: 'standard' },
+    defaults: { secret: null, format: 'standard', ca_certificates: null },
   },
 }
 

@@ -1,4 +1,6 @@
 import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { der } from './der.ts'
 import type { Issuer } from './read-issuer.ts'
 
@@ -10,7 +12,7 @@ export interface CertificateOrder {
   readonly issuer_key: KeyObject
   readonly not_before_ms: number
   readonly not_after_ms: number
-  /** The one DNS name of a server; null for a CA. */
+  /** The one DNS name or address of a server; null for a CA. */
   readonly host: string | null
 }
 
@@ -75,7 +77,9 @@ function extensionsOf(
       extension(ID.keyUsage, true, USAGE_OF_CA),
       ...common,
     ]
-  const name = der.tagged(2, Buffer.from(host, 'ascii'), false)
+  const name = isIP(host)
+    ? der.tagged(7, Buffer.from(ipaddr.parse(host).toByteArray()), false)
+    : der.tagged(2, Buffer.from(host, 'ascii'), false)
   return [
     extension(ID.basicConstraints, true, der.sequence()),
     extension(ID.keyUsage, true, USAGE_OF_SERVER),

@@ -269,7 +269,8 @@ test('a thousand webhooks of a newer version keep no worker busy, and a delivery
   }
   const log = { warn: () => {}, info: () => {}, debug: () => {}, error: () => {} }
   const ring = parseKeyRing(randomBytes(32).toString('base64'))
-  const sender = { connect: buildConnector({}), limit_ms: 10_000 }
+  const connect = buildConnector({})
+  const sender = { connect, connectTrusting: () => connect, limit_ms: 10_000 }
   const settings = { apiUrl: null, apiHost: '127.0.0.1', apiPort: 8081 }
   const worker = new DeliveryWorker({
     queue: new Counted(redis, [0, 60_000]),

@@ -191,8 +191,10 @@ test('whatever bytes a receiver answers with, an attempt ends with an outcome th
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
+  const connect = pinnedConnector(new AddressPolicy(['127.0.0.0/8']), async () => ['127.0.0.1'])
   const sender = {
-    connect: pinnedConnector(new AddressPolicy(['127.0.0.0/8']), async () => ['127.0.0.1']),
+    connect,
+    connectTrusting: () => connect,
     limit_ms: 250,
   }
   const line = fc.oneof(
@@ -256,6 +258,7 @@ test('whatever bytes a receiver answers with, an attempt ends with an outcome th
           url: `http://hook.test:${port}/`,
           headers: { 'content-type': 'application/json' },
           body: Buffer.from('{}'),
+          ca_certificates: null,
         })
         const { is_success, status, error, response_excerpt } = outcome
         assert.equal(is_success, error === null)

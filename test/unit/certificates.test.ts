@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -17,6 +17,7 @@ import {
   storedAuthority,
   type StoredAuthority,
 } from '../../core/certificate/stored-authority.ts'
+import { readIssuer } from '../../core/certificate/read-issuer.ts'
 import { writeCertificate } from '../../core/certificate/write-certificate.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -25,6 +26,18 @@ const NOW = Date.now()
 const DAY_MS = 86_400_000
 const files = makeAuthority(NOW)
 const authority = openAuthority(files)
+
+function serverCertificate(host: string): string {
+  return writeCertificate({
+    subject: 'a server',
+    public_key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey,
+    issuer: readIssuer(new X509Certificate(files.certificate).raw),
+    issuer_key: createPrivateKey(files.key),
+    not_before_ms: NOW - DAY_MS,
+    not_after_ms: NOW + DAY_MS,
+    host,
+  })
+}
 
 test('OpenSSL accepts an issued certificate by the strict rules, as that of a server alone', () => {
   const { chain } = authority.issue('api.example.com', NOW)
@@ -40,6 +53,11 @@ test('OpenSSL accepts an issued certificate by the strict rules, as that of a se
   assert.match(verify('-purpose', 'sslserver', '-verify_hostname', 'api.example.com'), /: OK/)
   assert.throws(() => verify('-purpose', 'sslclient'))
   assert.throws(() => verify('-verify_hostname', 'example.com'))
+  for (const host of ['127.0.0.1', '2001:db8::1']) {
+    writeFileSync(leaf, serverCertificate(host))
+    assert.match(verify('-purpose', 'sslserver', '-verify_ip', host), /: OK/)
+    assert.throws(() => verify('-verify_ip', '127.0.0.2'))
+  }
 })
 
 test('an issued certificate has one name, is no CA and ends within seven days', () => {

@@ -194,6 +194,7 @@ test('a secret that is not set is neither an error nor a difference for a comman
     url: 'https://x.example.com/***',
     events: ['agent_killed'],
     format: 'standard',
+    ca_certificates: null,
   }
   assert.deepEqual(membersOf('webhooks', pager, { ...stored, has_secret: true }, true), [])
   assert.deepEqual(membersOf('webhooks', pager, { ...stored, has_secret: false }), ['secret'])
