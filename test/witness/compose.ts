@@ -218,9 +218,10 @@ async function survivesTheEndOfAnEdge(job: MainJob): Promise<void> {
   say('the processes of ext-proc killed: the engine starts the container again, calls are allowed')
 }
 
-async function stopsWithACallInFlight(job: MainJob): Promise<void> {
+async function stopsWithACallInFlight(job: MainJob, drain: string, stop: string): Promise<void> {
   const held = await job.holdCall()
-  const stopping = mustRun('docker compose stop')
+  const status = held.status.catch(String)
+  const stopping = mustRun(drain)
   await until('Envoy accepts no new connections', () =>
     fetch(PROXY_URL).then(
       () => false,
@@ -228,8 +229,9 @@ async function stopsWithACallInFlight(job: MainJob): Promise<void> {
     ),
   )
   held.release()
-  assert.equal(await held.status, 200, 'a call in flight when the stop began')
+  assert.equal(await status, 200, 'a call in flight when the stop began')
   await stopping
+  await mustRun(stop)
   for (const name of Object.keys(services)) {
     const { State } = await inspect(name)
     assert.equal(State.Running, false, name)
@@ -239,10 +241,14 @@ async function stopsWithACallInFlight(job: MainJob): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  const [up, ...commands] = guideCommands()
-  const last = commands.pop()
+  const lines = guideCommands()
+  const [up = '', commands, [drain = '', stop = '']] = [
+    lines[0],
+    lines.slice(1, -2),
+    lines.slice(-2),
+  ]
   assert.equal(up, 'docker compose up -d --build')
-  assert.equal(last, 'docker compose stop')
+  assert.deepEqual([drain, stop], ['docker compose stop drain', 'docker compose stop'])
   await mustRun(up)
   await untilHealthy()
   say(`up: all services healthy after ${((performance.now() - began) / 1000).toFixed(0)} s`)
@@ -259,7 +265,7 @@ async function run(): Promise<void> {
     say(`main job: 200 with the stored credential, 403, 401, kill in ${job.kill.propagation_ms} ms`)
     await followGuide(commands)
     await survivesTheEndOfAnEdge(job)
-    await stopsWithACallInFlight(job)
+    await stopsWithACallInFlight(job, drain, stop)
     await mustRun('docker compose start')
     await untilHealthy()
     await until('calls are allowed again', async () => (await job.tryCall()).status === 200)
