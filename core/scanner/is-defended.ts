@@ -9,10 +9,12 @@ const FORBIDDEN =
 
 /** What others may ask for: "asks you to repeat, translate or …", "attempts to …", "any request to …". */
 const ASKED =
-  /\b(?:(?:asks?|asked|asking|tells?|told|telling|urged?|wants?|forc(?:e|es|ing)|compels?|gets?|mak(?:e|es|ing)|tricks?|trick(?:s|ed|ing)|instructs?|tr(?:y|ies|ying)|attempt(?:s|ed|ing)?|redirects?|manipulates?)(?: (?:you|me|it|the (?:ai|assistant|model)|your behaviou?r))?(?: (?:in)?to)?|(?:attempts?|requests?|commands?|efforts?|tricks?|queries|questions|instructions) (?:to|that|for|like|about)|(?:would|could|might))\b(?:(?!\b(?:you|please|then|must|should|now)\b)[^.!?\n;:])*$/i
+  /\b(?:(?:asks?|asked|asking|tells?|told|telling|urged?|wants?|forc(?:e|es|ing)|convinc(?:e|es|ing)|persuad(?:e|es|ing)|compels?|gets?|mak(?:e|es|ing)|tricks?|trick(?:s|ed|ing)|instructs?|tr(?:y|ies|ying)|attempt(?:s|ed|ing)?|redirects?|manipulates?)(?: (?:you|me|it|the (?:ai|assistant|model)|your behaviou?r))?(?: (?:in)?to)?|(?:attempts?|requests?|commands?|efforts?|tricks?|queries|questions|instructions) (?:to|that|for|like|about)|(?:would|could|might))\b(?:(?!\b(?:you|please|then|must|should|now)\b)[^.!?\n;:])*$/i
+/** The same within a match: "ignore all requests to ignore …". */
+const ASKED_FOR = /\b(?:requests?|attempts?|commands?|prompts?|efforts?) (?:to|that|for)\b/i
 /** Words before a quotation that say whose words it is. */
 const QUOTED =
-  /\b(?:says?|said|saying|asks?|asked|asking|tells?|types?|enters?|requests?|requested|attempts?|like|such as|i\.e\.|e\.g\.|phrases?|prompts?|questions?|commands?|starting with|anything|examples?|detect\w*|injections?)\b[^.!?\n]*["“‘'`«][^"”»\n]*$/i
+  /\b(?:says?|said|saying|asks?|asked|asking|tells?|types?|enters?|requests?|requested|attempts?|like|such as|i\.e\.|e\.g\.|phrases?|prompts?|questions?|commands?|starting with|anything|examples?|detect\w*|injections?|addresses you|inputs?|strings?)\b[^.!?\n]*["“‘'`«][^"”»\n]*$/i
 
 /** A line that announces examples of attacks or what is forbidden. */
 const HEADING =
@@ -27,16 +29,32 @@ const EARLIER = /\b(?:previous|prior|above|earlier|your|system|developer|origina
 
 /** Sentences that keep instructions secret, or refuse to have them changed: their verbs, and what they are about. */
 const GUARDS =
-  /\b(?:never|do(?:es)? not|don['’]t|must ?n(?:ot|['’]t)|should ?n(?:ot|['’]t)|will not|won['’]t|cannot|can['’]t|no circumstances?|any circumstances?|refuse|decline|deceive|force|trick|attempts?|if (?:the|a) user|secret|confidential)\b/i
+  /\b(?:never|do(?:es)? not|don['’]t|must ?n(?:ot|['’]t)|should ?n(?:ot|['’]t)|will not|won['’]t|cannot|can['’]t|no circumstances?|any circumstances?|refuse|decline|deceive|force|trick|attempts?|if (?:the|a) user|secret|confidential|violations?|(?:some|other) (?:people|users) (?:will|may|might)|persuade)\b/i
 const GUARDED =
   /\b(?:instructions?|(?:system )?prompts?|rules|configuration|guidelines|knowledge(?: base| files?)?|system messages?|initialization|words above|text above)\b/i
+
+/** A command between quotes, with nothing in front that says to run it. */
+const COMMAND_OPENING = /^((?:[^]*[^\w])?)["'`(][^"'`\n]{0,24}$/
+const COMMAND_CLOSING = /^[^"'`\n]{0,24}["'`)]/
+const TO_RUN =
+  /\b(?:runs?|running|executes?|executing|uses?|using|types?|calls?|issues?|enters?|invokes?|performs?|do|then|exec|with|by|via|and|paste|please)\b[^\n]{0,12}$/i
+
+/** Whether a command is only named: "Destructive file operations: `rm -rf /`". */
+export const isNamedCommand = (before: string, after: string): boolean => {
+  const opening = COMMAND_OPENING.exec(before.slice(-FRAME_CHARACTERS))
+  return opening !== null && COMMAND_CLOSING.test(after) && !TO_RUN.test(opening[1] ?? '')
+}
 
 /** A longer one is no sentence. */
 const SENTENCE_CHARACTERS = 400
 
+/** What others say, as instructions quote it. */
+const QUOTATION = /["“][^"“”\n]{12,160}["”]/g
+
 /** Instructions without the sentences that protect them. */
 export const withoutProtection = (text: string): string =>
   text
+    .replaceAll(QUOTATION, ' ')
     .split(/(?<=[.!?\n])/)
     .filter((sentence) => {
       const guard = GUARDS.exec(sentence)
@@ -64,6 +82,7 @@ export const isDefended = (before: string, match: string, after: string): boolea
   return (
     FORBIDDEN.test(sentence) ||
     ASKED.test(sentence) ||
+    ASKED_FOR.test(match) ||
     QUOTED.test(line) ||
     (!EARLIER.test(match) && (ELSEWHERE.test(after) || OF_USERS.test(match))) ||
     isItemOfList(before.slice(-LIST_CHARACTERS))

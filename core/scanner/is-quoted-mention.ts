@@ -6,6 +6,9 @@ const CONTEXT_CHARACTERS = 160
 const OPENING = /["'`“‘«]([^"'`“”‘’«»\n]{0,90})$/
 const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
 
+/** What only looks like something: "ignore any instruction-shaped text". */
+const LIKENESS = /^s?-(?:shaped|like|looking)\b/i
+
 /** Words that people use in a sentence about an attack: one of the first kind, or two of the second. */
 const ABOUT_ATTACKS =
   /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness|what does|what is meant by|meaning of|payloads?|attacks?|test case|blocklist|false alarms?|(?:instructions|text|commands|inputs?|messages?|statements|queries|something) (?:like|such as|saying)|documents? that says|(?:attackers?|hackers?|adversar(?:y|ies)|malicious users?) (?:could|can|may|might|will|then|crafts?(?: an?)?(?: prompts?)?|creates?|injects?|writes?|sends?|embeds?|inserts?|types?))\b|\b(?:assert|expect|test|describe|it|detect\w*|classif\w*)(?:\.\w+)?\(/i
@@ -41,6 +44,7 @@ export const isQuotedMention = (
   const after = source
     .toString('utf8', end, Math.min(text.end, end + CONTEXT_CHARACTERS))
     .replaceAll('\\"', '"')
+  if (LIKENESS.test(after)) return true
   const opening = OPENING.exec(before)
   const closing = CLOSING.exec(after)
   if (opening === null || closing === null) return false

@@ -137,7 +137,18 @@ const scanOnce = (
 const addFound = (scanner: LayeredScanner, candidates: Candidate[], source: Source): void => {
   const { patterns } = builtIn()
   const { text } = scanner
+  const plainHits = new Set(
+    scanner.hits.flatMap(({ via, pattern, start, end }) =>
+      via.length === 0 ? [`${pattern} ${start}`, `${pattern} -${end}`] : [],
+    ),
+  )
   for (const hit of scanner.hits) {
+    // The same match needs no other reading of its letters.
+    if (
+      hit.via.length > 0 &&
+      (plainHits.has(`${hit.pattern} ${hit.start}`) || plainHits.has(`${hit.pattern} -${hit.end}`))
+    )
+      continue
     if (hit.pattern === LEARNED_PATTERN) {
       candidates.push({
         ...hit,

@@ -47,7 +47,14 @@ export class TextSpeakers {
   /** A match with the speaker of its part of the text; null where it is a token of a template. */
   inText(placed: PlacedCandidate): PlacedCandidate | null {
     if (isEndToken(this.#source, placed)) return null
-    const { place } = placed
+    const { candidate, place } = placed
+    // An operator's text may be a template as a whole.
+    if (
+      place.speaker === 'operator' &&
+      candidate.name === DELIMITER_NAME &&
+      candidate.start === place.start
+    )
+      return null
     if (place.is_template) return this.#inTemplate(placed)
     return place.speaker === 'operator' ? this.#inOperators(placed) : placed
   }
@@ -86,7 +93,7 @@ export class TextSpeakers {
     if (passages.length === 0) return placed
     const isDocument =
       candidate.category === 'learned'
-        ? (known.are_passages_suspected ??= this.#isSuspected(place, 'document', passages))
+        ? (known.are_passages_suspected ??= this.#isSuspected(place, 'user', passages))
         : isWithin(passages, candidate, place)
     return isDocument ? { candidate, place: { ...place, speaker: 'document' } } : placed
   }

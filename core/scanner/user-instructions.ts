@@ -1,7 +1,7 @@
 import { CATEGORIES, type Category } from './categories.ts'
-import { isDefended, withoutProtection } from './is-defended.ts'
+import { isDefended, isNamedCommand, withoutProtection } from './is-defended.ts'
 import { modelFinds } from './model-finds.ts'
-import { type LearnedModel, learnedModel } from './model/learned-model.ts'
+import { learnedModel } from './model/learned-model.ts'
 import { IN_LANGUAGES } from './patterns/built-in.ts'
 import { isHidden } from './patterns/found-in.ts'
 import type { Candidate, Place } from './placed-candidate.ts'
@@ -41,24 +41,37 @@ const plain = (bytes: Buffer, start: number, end: number): string =>
     .replaceAll('\\n', '\n')
     .replaceAll('\\t', ' ')
 
+/** Prompts are shorter than other instructions. */
+const LEAST_PROMPT_BYTES = 600
+/** How a prompt speaks to the model that it is written for, and of its user. People speak to each other of no "the user". */
+const PROMPT_ADDRESS =
+  /\b(?:you (?:are (?!using|on|in\b|not|running|ready|welcome|looking|new|done)|must|should|will|never|always)|your (?:task|role|goal|job|responses?|outputs?|answers?|purpose|capabilities|knowledge|tools?|instructions?)|the user(?:['’]s)?|user (?:asks|requests|wants|says|provides)|(?:this|the) gpt|use this (?:skill|agent)|use when|as an? (?:ai|expert|assistant)|act as)\b/gi
+const PROMPT_ADDRESS_PER_KB = 0.8
+
+/** What a text is as a whole: a prompt for a model, other instructions such as a skill or rules for agents, or neither. */
+export type Instructions = 'prompt' | 'instructions' | 'none'
+
 /**
- * Whether a text as a whole instructs a model: a system prompt, a skill, rules for agents. It has many directives, speaks to a model or
- * about its users, and is laid out as a document.
+ * What a text as a whole says: both kinds have many directives. A prompt speaks to one model, of its user; other instructions speak to a
+ * model or about its users, and are laid out as a document.
  */
-export const isInstructionDocument = (
+export const instructionsOf = (
   bytes: Buffer,
   { start, end }: Pick<Place, 'start' | 'end'>,
-): boolean => {
-  if (end - start < LEAST_BYTES) return false
+): Instructions => {
+  if (end - start < LEAST_PROMPT_BYTES) return 'none'
   const text = plain(bytes, start, Math.min(end, start + READ_BYTES))
   const kilobytes = text.length / 1_000
-  if (count(text, DIRECTIVE) < DIRECTIVES_PER_KB * kilobytes) return false
+  if (count(text, DIRECTIVE) < DIRECTIVES_PER_KB * kilobytes) return 'none'
+  const addressed = count(text, PROMPT_ADDRESS)
+  if (addressed >= LEAST_ADDRESS && addressed >= PROMPT_ADDRESS_PER_KB * kilobytes) return 'prompt'
+  if (end - start < LEAST_BYTES) return 'none'
   const address = count(text, ADDRESS)
-  if (address >= ADDRESS_IN_PROSE_PER_KB * kilobytes) return true
+  if (address >= ADDRESS_IN_PROSE_PER_KB * kilobytes) return 'instructions'
   const lines = count(text, STRUCTURE)
-  return (
+  const isLaidOut =
     address >= LEAST_ADDRESS && lines >= LEAST_STRUCTURE && lines >= STRUCTURE_PER_KB * kilobytes
-  )
+  return isLaidOut ? 'instructions' : 'none'
 }
 
 /** What instructions say to a model without being an attack: the words around it show whether it is one. */
@@ -81,10 +94,10 @@ const NOT_IN_INSTRUCTIONS: ReadonlySet<string> = new Set([
   'reader_told_to_hide',
 ])
 
-/** A line that begins with such a demand needs no support. */
+/** A line that begins with such a demand needs no support, but as the first one of a block of code. */
 const isDemand = ({ category, name }: Candidate): boolean =>
   category === 'system_prompt_extraction' || name.startsWith('ignore_')
-const LINE_START = /(?:^|\n)[ \t]*$/
+const LINE_START = /(?:^|(?<!```\w*)\n)[ \t]*$/
 
 /** How much is read before and behind a match, and of its line. */
 const BEFORE_BYTES = 2_000
@@ -94,6 +107,11 @@ const LINE_BYTES = 400
 const LOOKS = 32
 /** The score that supports a match: few words are judged, which hold the attack if it is one. */
 const SUPPORT = -0.3
+/** The same in a prompt, and the score at which its text is an attack as a whole. */
+const PROMPT_SUPPORT = 0.6
+const PROMPT_THRESHOLD = 2
+/** What prompts say no more than others. */
+const NOT_IN_PROMPTS: ReadonlySet<Category> = new Set(['custom', 'shell_injection'])
 
 const lineAround = (
   bytes: Buffer,
@@ -113,7 +131,7 @@ const lineAround = (
 export class UserInstructions {
   readonly #bytes: Buffer
   readonly #budget: SearchBudget
-  readonly #documents = new Map<number, boolean>()
+  readonly #kinds = new Map<number, Instructions>()
   readonly #clean = new Map<number, boolean>()
   readonly #recorded = new Set<string>()
   #looks = 0
@@ -129,25 +147,31 @@ export class UserInstructions {
    */
   mayContain(place: Place, candidate: Candidate): boolean {
     const { category, name, via } = candidate
-    const isLearned = category === 'learned'
-    const mayBeUsual =
-      SAID_IN_INSTRUCTIONS.has(category) &&
-      !NOT_IN_INSTRUCTIONS.has(name) &&
-      !IN_LANGUAGES.has(name)
-    const mayBeDefended = mayBeUsual || CATEGORIES[category].may_be_ruled_out
     if (place.speaker !== 'user' || isHidden(name, via)) return false
-    if (!(isLearned || mayBeDefended) || !this.#isDocument(place)) return false
-    if (isLearned) return this.#isRestClean(place)
-    if (this.#looks >= LOOKS) return false
+    const kind = this.#kindOf(place)
+    if (kind === 'none') return false
+    if (category === 'learned') return this.#isRestClean(place, kind)
+    const isPrompt = kind === 'prompt'
+    const mayBeUsual = isPrompt
+      ? !NOT_IN_PROMPTS.has(category) && name !== 'chat_delimiter'
+      : SAID_IN_INSTRUCTIONS.has(category) &&
+        !NOT_IN_INSTRUCTIONS.has(name) &&
+        !IN_LANGUAGES.has(name)
+    const isShell = category === 'shell_injection'
+    const mayBeDefended = mayBeUsual || isShell || CATEGORIES[category].may_be_ruled_out
+    if (!mayBeDefended || this.#looks >= LOOKS) return false
     this.#looks += 1
     const { start, end } = candidate
     const before = plain(this.#bytes, Math.max(place.start, start - BEFORE_BYTES), start)
     const match = plain(this.#bytes, start, end)
     const after = plain(this.#bytes, end, Math.min(place.end, end + AFTER_BYTES))
     if (isDefended(before, match, after)) return true
+    if (isShell && isNamedCommand(before, after)) return true
     if (!mayBeUsual || (isDemand(candidate) && LINE_START.test(before))) return false
+    if (isPrompt && (category === 'role_change' || name === 'stay_in_character')) return true
     const line = lineAround(this.#bytes, place, candidate)
-    return !modelFinds(line, this.#supporting(), this.#budget)
+    const threshold = isPrompt ? PROMPT_SUPPORT : SUPPORT
+    return !modelFinds(line, { ...learnedModel(), threshold }, this.#budget)
   }
 
   /** Each kind of match is recorded once in a text. */
@@ -157,25 +181,20 @@ export class UserInstructions {
     return isFirst
   }
 
-  #supporting(): LearnedModel {
-    return { ...learnedModel(), threshold: SUPPORT }
-  }
-
-  #isDocument(place: Place): boolean {
-    let isDocument = this.#documents.get(place.start)
-    if (isDocument === undefined) {
-      isDocument = isInstructionDocument(this.#bytes, place)
-      this.#documents.set(place.start, isDocument)
-    }
-    return isDocument
+  #kindOf(place: Place): Instructions {
+    const kind = this.#kinds.get(place.start) ?? instructionsOf(this.#bytes, place)
+    this.#kinds.set(place.start, kind)
+    return kind
   }
 
   /** Whether the learned model finds nothing besides what the instructions protect themselves with. */
-  #isRestClean(place: Place): boolean {
+  #isRestClean(place: Place, kind: Instructions): boolean {
     let isClean = this.#clean.get(place.start)
     if (isClean === undefined) {
       const text = withoutProtection(plain(this.#bytes, place.start, place.end))
-      isClean = !modelFinds(Buffer.from(text), learnedModel(), this.#budget)
+      const model = learnedModel()
+      const threshold = kind === 'prompt' ? PROMPT_THRESHOLD : model.threshold
+      isClean = !modelFinds(Buffer.from(text), { ...model, threshold }, this.#budget)
       this.#clean.set(place.start, isClean)
     }
     return isClean

@@ -220,7 +220,7 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
       '\\bencode(?:d|uricomponent)?\\b.{0,60}\\b(?:conversation|history|prompt|document\\.cookie|messages)\\b.{0,80}\\b(?:image|url|link|https?)\\b',
       '["\'=+] ?\\+? ?(?:btoa|encodeuricomponent) ?\\( ?document\\.',
       '\\b(?:location|src|href|fetch)\\b ?[=(] ?["\'`][^"\'`]{0,80}["\'`] ?\\+ ?(?:btoa|encodeuri|document\\.cookie|localstorage)',
-      '\\bjson\\.stringify\\b.{0,40}\\b(?:conversation|all messages|history|system prompt)\\b',
+      '\\b(?:fetch|post|beacon|https?|src|url|encodeuri\\w*)\\b.{0,60}\\bjson\\.stringify\\b.{0,40}\\b(?:conversation|all messages|history|system prompt)\\b',
     ),
     gates: [
       gate('link_word', 'talk_word', 22),

@@ -275,7 +275,7 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
       '\\bbefore any safety guidelines\\b',
       '\\b(?:condones?|encourages?|promotes?|loves|enjoys) (?:the )?(?:creation of )?(?:everything including |all )?(?:malware|violence|crime|illegal|murder|drugs|hate|bombs)\\b',
       '\\b(?:illegal|unlawful|unethical|immoral|harmful|dangerous)\\b.{0,30}\\b(?:requests?|questions?|things|activities)\\b.{0,30}\\bwithout (?:hesitation|question|warning|judg\\w+|refus\\w+)',
-      '\\bno matter (?:what|how) (?:it is|i ask|the (?:question|request|consequences)|illegal|immoral|unethical|bad|dangerous)\\b',
+      '\\bno matter (?:what it is|(?:what|how) (?:i ask|the (?:question|request|consequences)|illegal|immoral|unethical|bad|dangerous))\\b',
       '\\byou are free now\\b',
       '\\b(?:freed|liberated|unshackled|unleashed|released|escaped) (?:you )?(?:from )?(?:all |your |its |the |any |his |her |every )+(?:restrictions?|rules|limits|limitations|constraints|chains|shackles|makers?|creators?|guidelines|filters?|programming|censorship)\\b',
       '\\b(?:answers?|says?|does|generates?|provides?|responds? to|respond to|complies with) (?:every|any|all|absolutely any|each)(?: \\w+)? (?:questions?|requests?|prompts?|things?|commands?),? (?:however|no matter|even if|regardless|whether)\\b',

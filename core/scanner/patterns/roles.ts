@@ -55,7 +55,7 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
       `${POSED_ROLE}(?: ?\\b|[ \\n]?[^<{a-z0-9 \\n]|[ \\n]<|<\\|).{0,80}${TO_MODEL}\\b`,
       `${POSED_ROLE}[ \\n]?(?:(?:<[a-z][^<>]{0,40}>){1,3}|\\{{1,3})[^<>{}$]{0,80}${TO_MODEL} [a-z]`,
       '(?:^|[\\n.!?>"\'*\\])}#|-]) ?[*#-]{1,4} ?(?:system|admin(?:istrator)?|sysadmin|root|priority)(?: (?:note|message|prompt|notice|update|alert|instruction|command|directive|override|mode|event|log|admin))? ?[*:-]{1,4}.{0,80}\\b(?:ignore|override|reveal|unrestricted|comply|disable|disregard|forget|bypass|obey|previous (?:instructions|rules|messages)|you (?:are|will|must|now)|grant(?:ed)?|from now)\\b',
-      '\\bsystem (?:(?:note|message|notice|alert|directive|addendum|instruction|command|update)s?|prompt) ?[:\\]>](?: ?[^a-z ]| ?[a-rt-z]| ?s[a-su-z]| ?st[a-qs-z]).{0,100}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|users?|instructions?|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|maintenance|whitelist\\w*|grant\\w*)\\b',
+      '\\bsystem (?:(?:note|message|notice|alert|directive|addendum|instruction|command|update)s?|prompt) ?[:\\]>](?: ?[^a-z (]| ?[a-rt-z]| ?s[a-su-z]| ?st[a-qs-z]).{0,100}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|users?|instructions?|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|maintenance|whitelist\\w*|grant\\w*)\\b',
       '(?:^|\\n|[.!?\\]"] )(?:system|systeme|sistema) ?: [^"\'`\\[{].{0,80}\\b(?:you|your|vous|ignore|override|must|reveal|instructions?|unrestricted|comply|disable|approve|approuvez|disregard|forget|bypass|administrator|administrateur)\\b',
     ),
     gates: [gate('system_word', 'addressed', 18)],
