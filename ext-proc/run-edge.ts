@@ -26,7 +26,9 @@ import { openEgressWays } from './upstream/egress-ways.ts'
 import { ClusterService } from './upstream/cluster-service.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
-import { SecretReferences } from './credential/secret-references.ts'
+import { secretStores } from '../core/secret/secret-stores.ts'
+import { staleSecretAlert } from '../core/secret/stale-secret-alert.ts'
+import { SecretReferences } from '../core/secret/secret-references.ts'
 import type { TokenCache } from './credential/token-cache.ts'
 import { afterPause } from './fleet/after-pause.ts'
 import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
@@ -308,7 +310,13 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     killBoard,
     uses,
     tokens,
-    references: new SecretReferences({ refs: settings.secretRefs, env: process.env, nowMs, log }),
+    references: new SecretReferences({
+      refs: settings.secretRefs,
+      stores: secretStores(settings, process.env),
+      nowMs,
+      log,
+      onStale: staleSecretAlert(commands, log),
+    }),
     mayServe: () => lease.isHeld,
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),

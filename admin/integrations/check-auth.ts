@@ -48,7 +48,7 @@ export const mayNameIn =
     allowedBy(refs, organization_id, ref) !== null
 
 const REFERENCE_PROBLEM =
-  'must be env:AGW_SECRET_NAME or file:/PATH below a prefix that AGW_SECRET_REFS lists for this organization; an operator of the deployment sets it'
+  'must be env:AGW_SECRET_NAME, file:/PATH, vault:PATH#FIELD or aws-sm:NAME below a prefix that AGW_SECRET_REFS lists for this organization; an operator of the deployment sets it'
 
 /** Checks a credential beyond its schema. */
 export function checkAuth(auth: PlainAuth, mayName: MayName): Issue[] {

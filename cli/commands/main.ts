@@ -42,6 +42,7 @@ export function makeProgram(): Command {
     .description('Access control for the API calls of AI agents')
     .version(version, '--version', 'print the version')
     .exitOverride()
+    .hook('preAction', (_, command) => readOwnKey(command.name()))
   addStart(program)
   addRestart(program)
   addPrograms(program)
@@ -114,6 +115,28 @@ function tellWhereHelpIs(command: Command, path: string): void {
 const HINTS: Readonly<Record<string, string>> = {
   'agw env': 'it prints to standard output: use > FILE to write a file;',
   'agw run': 'options of the command go after --: agw run AGENT -- COMMAND ARGUMENTS;',
+}
+
+/** Commands that read the encryption key from their environment. */
+const WITH_KEY: ReadonlySet<string> = new Set([
+  'start',
+  'restart',
+  'ext-proc',
+  'access-log',
+  'admin',
+  'doctor',
+  'verify',
+  'rotate',
+  'backup',
+  'restore',
+])
+
+/** The key may be a reference to a secret store. */
+async function readOwnKey(command: string): Promise<void> {
+  if (!WITH_KEY.has(command) || !process.env['AGW_ENCRYPTION_KEY']?.includes(':')) return
+  const { withOwnKey } = await import('../../core/secret/read-own-key.ts')
+  const { AGW_ENCRYPTION_KEY: key } = await withOwnKey(process.env)
+  process.env['AGW_ENCRYPTION_KEY'] = key
 }
 
 function exitCodeOf(error: unknown): number {

@@ -26,6 +26,7 @@ export const ALERT_KINDS = [
   'scope_expiring',
   'credential_echoed',
   'credential_expiring',
+  'secret_unavailable',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

@@ -60,20 +60,35 @@ const isPath = (path: string): boolean =>
     .split('/')
     .every((segment) => segment !== '' && segment !== '.' && segment !== '..')
 
-/** `env:NAME` or `file:/PATH`. */
-export function parseReference(
-  ref: string,
-): { readonly kind: 'env' | 'file'; readonly name: string } | null {
-  const [, kind, name = ''] = /^(env|file):(.+)$/s.exec(ref) ?? []
-  if (kind === 'env' && VARIABLE.test(name) && !OWN_VARIABLE.test(name)) return { kind, name }
-  return kind === 'file' && isPath(name) ? { kind, name } : null
+export type ParsedReference =
+  | { readonly kind: 'env' | 'file'; readonly name: string }
+  | { readonly kind: 'vault'; readonly name: string; readonly field: string }
+  | { readonly kind: 'aws-sm'; readonly name: string; readonly field: string | null }
+
+/** The path of a secret in a store: nothing that a server could read as another path. */
+const STORE_PATH = /^[A-Za-z0-9_+=@-][A-Za-z0-9_.+=@-]*(?:\/[A-Za-z0-9_+=@-][A-Za-z0-9_.+=@-]*)*$/
+const FIELD = /^[A-Za-z0-9_.-]{1,128}$/
+
+/** `env:NAME`, `file:/PATH`, `vault:PATH#FIELD`, or `aws-sm:NAME` with or without `#FIELD`. */
+export function parseReference(ref: string): ParsedReference | null {
+  if (ref.length > REF_LENGTH_LIMIT) return null
+  const [, kind, name = ''] = /^(env|file|vault|aws-sm):(.+)$/s.exec(ref) ?? []
+  if (kind === 'env') return VARIABLE.test(name) && !OWN_VARIABLE.test(name) ? { kind, name } : null
+  if (kind === 'file') return isPath(name) ? { kind, name } : null
+  const [path = '', field = null, ...more] = name.split('#')
+  if (!STORE_PATH.test(path) || more.length > 0) return null
+  if (field !== null && !FIELD.test(field)) return null
+  if (kind === 'vault') return field === null ? null : { kind, name: path, field }
+  return kind === 'aws-sm' ? { kind, name: path, field } : null
 }
 
 /** What an operator of the deployment may allow: variables that begin alike, or what is in one folder. */
 export function isReferencePrefix(prefix: string): boolean {
-  const [, kind, name = ''] = /^(env|file):(.+)$/s.exec(prefix) ?? []
+  const [, kind, name = ''] = /^(env|file|vault|aws-sm):(.+)$/s.exec(prefix) ?? []
   if (kind === 'env') return VARIABLE_PREFIX.test(name)
-  return kind === 'file' && name.endsWith('/') && isPath(name.slice(0, -1))
+  if (!name.endsWith('/')) return false
+  const folder = name.slice(0, -1)
+  return kind === 'file' ? isPath(folder) : kind !== undefined && STORE_PATH.test(folder)
 }
 
 /** The prefix by which an organization may name this; null if it may not. */

@@ -222,7 +222,7 @@ export const secretRefs: SettingKind<SecretRefs> = {
       )
       if (wrong !== undefined)
         return bad(
-          `contains ${JSON.stringify(wrong)}, which is neither env:AGW_SECRET_… nor file:/FOLDER/ with a slash at its end`,
+          `contains ${JSON.stringify(wrong)}, which is neither env:AGW_SECRET_… nor file:/FOLDER/, vault:PATH/ or aws-sm:NAME/ with a slash at its end`,
         )
     }
     return good(refs as SecretRefs)

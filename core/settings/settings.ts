@@ -220,7 +220,7 @@ export const SETTINGS = {
   encryptionKey: optional(
     'AGW_ENCRYPTION_KEY',
     kinds.encryptionKeys,
-    'Key that encrypts stored credentials. The first one encrypts, all of them decrypt.',
+    'Key that encrypts stored credentials. The first one encrypts, all of them decrypt. agw also takes a reference, such as vault:kv/data/gateway#key, and reads it once when it starts.',
     {
       shown_default: 'generated at first start and stored in encryption-key in the data directory',
     },
@@ -361,8 +361,37 @@ export const SETTINGS = {
     'AGW_SECRET_REFS',
     kinds.secretRefs,
     '{}',
-    'What the secret members of credentials may refer to in place of a value, by organization: {"org_default": ["env:AGW_SECRET_", "file:/run/secrets/"]}. env: is for variables that begin with AGW_SECRET_, file: for the files in one folder. Set it, the variables and the files for the admin service and for each ext-proc process.',
+    'What the secret members of credentials may refer to in place of a value, by organization: {"org_default": ["env:AGW_SECRET_", "file:/run/secrets/"]}. env: is for variables that begin with AGW_SECRET_, file: for the files in one folder, vault: and aws-sm: for what is below a path. Set it, the variables and the files for the admin service and for each ext-proc process.',
     { shown_default: 'none' },
+  ),
+  vaultUrl: optional(
+    'AGW_VAULT_ADDR',
+    kinds.httpUrl,
+    'Vault or OpenBao for references that begin with vault:, such as https://vault.internal:8200. Like the next settings, it is for each ext-proc process.',
+  ),
+  vaultToken: optional(
+    'AGW_VAULT_TOKEN',
+    kinds.secretText,
+    'Token that may read the secrets. AGW_VAULT_TOKEN_FILE is read for each request, so that Vault Agent can renew it.',
+  ),
+  vaultNamespace: optional('AGW_VAULT_NAMESPACE', kinds.text, 'Namespace of the secrets.'),
+  awsRegion: optional(
+    'AGW_AWS_REGION',
+    kinds.text,
+    'Region of AWS Secrets Manager, for references that begin with aws-sm:.',
+  ),
+  awsAccessKeyId: optional(
+    'AGW_AWS_ACCESS_KEY_ID',
+    kinds.text,
+    'Key that may call GetSecretValue of these secrets.',
+  ),
+  awsSecretAccessKey: optional('AGW_AWS_SECRET_ACCESS_KEY', kinds.secretText, 'Its secret.'),
+  awsSessionToken: optional('AGW_AWS_SESSION_TOKEN', kinds.secretText, 'Its session token.'),
+  awsSecretsUrl: optional(
+    'AGW_AWS_SECRETS_URL',
+    kinds.httpUrl,
+    'Endpoint of Secrets Manager, such as that of a VPC.',
+    { shown_default: 'that of the region' },
   ),
   upstreamCaFile: optional(
     'AGW_UPSTREAM_CA_FILE',
@@ -658,6 +687,8 @@ type Value<R> = R extends { readonly kind: SettingKind<infer T>; readonly fallba
 export type Settings = { readonly [Field in keyof Catalogue]: Value<Catalogue[Field]> } & {
   /** The file that AGW_ENCRYPTION_KEY_FILE names, which is followed for changes; null without one. */
   readonly encryptionKeyFile: string | null
+  /** The file that AGW_VAULT_TOKEN_FILE names; null without one. */
+  readonly vaultTokenFile: string | null
 }
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -684,6 +715,7 @@ export function readSettings(
   const problems: string[] = []
   const values: Partial<Record<keyof Settings, unknown>> = {
     encryptionKeyFile: env['AGW_ENCRYPTION_KEY_FILE']?.trim() || null,
+    vaultTokenFile: env['AGW_VAULT_TOKEN_FILE']?.trim() || null,
   }
   const given = new Set<string>()
   for (const [field, row] of rows) {
@@ -798,6 +830,14 @@ function conflicts(
     ['traceSample', 'traceUrl'],
     ['egressNoProxy', 'egressProxy'],
     ['egressProxyResolves', 'egressProxy'],
+    ['vaultUrl', 'vaultToken'],
+    ['vaultToken', 'vaultUrl'],
+    ['vaultNamespace', 'vaultUrl'],
+    ['awsRegion', 'awsAccessKeyId'],
+    ['awsAccessKeyId', 'awsSecretAccessKey'],
+    ['awsSecretAccessKey', 'awsRegion'],
+    ['awsSessionToken', 'awsRegion'],
+    ['awsSecretsUrl', 'awsRegion'],
   ] as const)
     if (isSet(option) && !isSet(url))
       problems.push(`${SETTINGS[option].name} requires ${SETTINGS[url].name}.`)

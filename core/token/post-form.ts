@@ -23,8 +23,8 @@ export type FormAnswer =
   | { readonly kind: 'failed'; readonly cause: TokenFailure['cause'] }
 
 export interface Form {
-  /** POST unless it is given; DELETE has no body. */
-  readonly method?: 'DELETE'
+  /** POST unless it is given; the others have no body. */
+  readonly method?: 'GET' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Called when the connection is established, before the first byte of the request; the request is not sent if it is false. */
@@ -55,19 +55,20 @@ export const getDocument = (
   egress: Egress,
   url: string,
   deadline: AbortSignal,
-): Promise<FormAnswer> => ask(egress, url, null, deadline)
+  headers: Form['headers'] = {},
+): Promise<FormAnswer> => ask(egress, url, { method: 'GET', headers, body: '' }, deadline)
 
 async function ask(
   egress: Egress,
   to: string,
-  form: Form | null,
+  form: Form,
   deadline: AbortSignal,
 ): Promise<FormAnswer> {
   let socket: Socket | null = null
   try {
     const url = knownUrl(to)
     socket = await inTime(openSocket(egress, url, deadline), deadline)
-    const isWanted = (await form?.beforeSending?.()) ?? true
+    const isWanted = (await form.beforeSending?.()) ?? true
     if (!isWanted) return { kind: 'failed', cause: 'busy' }
     return await inTime(exchange(socket, url, form, deadline), deadline)
   } catch (error) {
@@ -158,25 +159,26 @@ const secureContext = (extra_ca_file: string | null): SecureContext =>
 function exchange(
   socket: Socket,
   url: URL,
-  form: Form | null,
+  form: Form,
   deadline: AbortSignal,
 ): Promise<FormAnswer> {
   return new Promise((resolve, reject) => {
+    const { method = 'POST', body } = form
     const sent = request({
-      method: form === null ? 'GET' : (form.method ?? 'POST'),
+      method,
       path: url.pathname + url.search,
       headers: {
         host: url.host,
         'user-agent': USER_AGENT,
         accept: 'application/json',
         'accept-encoding': 'identity',
-        ...(form === null
-          ? {}
-          : {
+        ...(method === 'POST'
+          ? {
               'content-type': 'application/x-www-form-urlencoded',
-              'content-length': Buffer.byteLength(form.body),
-              ...form.headers,
-            }),
+              'content-length': Buffer.byteLength(body),
+            }
+          : {}),
+        ...form.headers,
         connection: 'close',
       },
       createConnection: () => socket,
@@ -201,7 +203,7 @@ function exchange(
       answer.once('end', () => resolve({ kind: 'answered', status, body: Buffer.concat(parts) }))
       answer.once('close', () => reject(new Error('the answer was cut')))
     })
-    sent.end(form?.body)
+    sent.end(body)
   })
 }
 

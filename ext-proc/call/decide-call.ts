@@ -1,7 +1,7 @@
 import { type Batch, describeParts } from '../../core/request/batch.ts'
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Header } from '../../core/request/header.ts'
-import type { SecretReferences } from '../credential/secret-references.ts'
+import type { SecretReferences } from '../../core/secret/secret-references.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Standing } from '../verdict/standing.ts'

@@ -15,7 +15,8 @@ import { parseKeyRing } from '../../core/keys/seal.ts'
 import { Secret } from '../../core/keys/secret.ts'
 import type { CallIo } from '../../ext-proc/call/call-io.ts'
 import { decideCall, type DecisionServices } from '../../ext-proc/call/decide-call.ts'
-import { SecretReferences } from '../../ext-proc/credential/secret-references.ts'
+import { SecretReferences } from '../../core/secret/secret-references.ts'
+import type { SecretStores } from '../../core/secret/secret-stores.ts'
 import type { TokenResult } from '../../ext-proc/credential/token-cache.ts'
 import { RestrictionBoard } from '../../ext-proc/kill/restriction-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
@@ -236,6 +237,14 @@ interface Around {
   readonly note: (event: string) => void
 }
 
+/** Only variables and files. */
+export const storesOf = (env: Readonly<Record<string, string | undefined>>): SecretStores => ({
+  env,
+  egress: null as never,
+  vault: null,
+  aws: null,
+})
+
 function servicesOf(change: CallChange, { policy, killBoard, note }: Around): DecisionServices {
   const { rate = { kind: 'allowed', left: 7, reset_s: 3 }, token = A_TOKEN } = change
   const lease = [...(change.mayServe ?? [true])]
@@ -253,7 +262,8 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
     },
     references: new SecretReferences({
       refs: change.refs ?? {},
-      env: change.env ?? {},
+      stores: storesOf(change.env ?? {}),
+      onStale: () => undefined,
       nowMs: () => 0,
       log: { warn: () => undefined, error: () => undefined },
     }),

@@ -13,8 +13,8 @@ import { parseKeyRing } from '../../core/keys/seal.ts'
 import { secretRefs } from '../../core/settings/setting-kinds.ts'
 import { SETTINGS, unknownSettings } from '../../core/settings/settings.ts'
 import { openAuth, resealAuth, sealAuth } from '../../core/store/credential-binding.ts'
-import { SecretReferences } from '../../ext-proc/credential/secret-references.ts'
-import { decide, ORG } from './decision-kit.ts'
+import { SecretReferences } from '../../core/secret/secret-references.ts'
+import { decide, ORG, storesOf } from './decision-kit.ts'
 import { anIntegration } from './policy-kit.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agw-refs-')))
@@ -88,8 +88,6 @@ const NEVER = [
   'file:../other/key',
   `FILE:${mine}/key`,
   `file://${mine}/key`,
-  'vault:kv/data/a#b',
-  'aws-sm:agents/a',
   '',
 ]
 /** What may be named, and is not what a secret can be. */
@@ -181,11 +179,13 @@ test('a reference that was not read is never sent as a value', () => {
 test('a value is kept for five minutes, and for an hour while it cannot be read', async () => {
   let now_ms = 0
   const lines: string[] = []
+  const alerts: unknown[] = []
   const changing: Record<string, string> = { AGW_SECRET_A: 'one' }
   const log = (_: unknown, text: string): void => void lines.push(text)
   const references = new SecretReferences({
     refs: { [ORG]: ['env:AGW_SECRET_'] },
-    env: changing,
+    stores: storesOf(changing),
+    onStale: (...alert) => void alerts.push(alert),
     nowMs: () => now_ms,
     log: { warn: log, error: log } as never,
   })
@@ -205,6 +205,7 @@ test('a value is kept for five minutes, and for an hour while it cannot be read'
   assert.equal(await at(11 * MINUTE), 'two')
   assert.equal(await at(12 * MINUTE), 'two')
   assert.equal(lines.length, 1)
+  assert.equal(alerts.length, 1)
   assert.equal(await at(65 * MINUTE), 'two')
   assert.equal(await at(65 * MINUTE + 1), null)
   assert.equal(await at(67 * MINUTE), null)
@@ -217,7 +218,7 @@ test('what a deployment may allow: variables of its own, and folders', () => {
   const parse = (...prefixes: string[]) => secretRefs.parse(JSON.stringify({ [ORG]: prefixes }))
   assert.ok(parse('env:AGW_SECRET_', 'env:AGW_SECRET_A', 'file:/run/secrets/').ok)
   const wrong = 'env: env:AGW_ env:AGW_SECRET env:PATH file:/ file:/run file:/proc/ file:/dev/shm/'
-  for (const prefix of `${wrong} file:/run/../ file:run/ file:/run// vault:kv/ *`.split(' '))
+  for (const prefix of `${wrong} file:/run/../ file:run/ file:/run// vault:kv *`.split(' '))
     assert.ok(!parse(prefix).ok, prefix)
   for (const text of ['[]', 'null', '{', '{"org_default":"env:AGW_SECRET_"}'])
     assert.ok(!secretRefs.parse(text).ok)

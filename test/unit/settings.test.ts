@@ -220,14 +220,21 @@ const SECRETS: Readonly<Record<string, readonly [keyof Settings, string, object?
   AGW_VERDICT_SECRET: ['verdictSecrets', 'v'.repeat(64)],
   AGW_EGRESS_PROXY: ['egressProxy', 'http://user:pass@proxy:3128'],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
+  AGW_VAULT_TOKEN: ['vaultToken', 'hvs.token'],
+  AGW_AWS_SECRET_ACCESS_KEY: ['awsSecretAccessKey', 'secret-key'],
+  AGW_AWS_SESSION_TOKEN: ['awsSessionToken', 'session-token'],
   REDIS_URL: ['redisUrl', 'rediss://user:pass@store.example:6380'],
   REDIS_SENTINEL_PASSWORD: ['redisSentinelPassword', 'sentinel password'],
 }
+const AWS = { AGW_AWS_REGION: 'eu-west-1', AGW_AWS_ACCESS_KEY_ID: 'AKIA' }
 /** What a secret setting needs in addition. */
 const WITH: Readonly<Record<string, Environment>> = {
   AGW_LOG_EXPORT_HEADERS: { AGW_LOG_EXPORT_URL: 'http://127.0.0.1:4318/v1/logs' },
   AGW_TRACE_HEADERS: { AGW_TRACE_URL: 'http://127.0.0.1:4318/v1/traces' },
   AGW_SMTP_URL: { AGW_ALERT_EMAIL_FROM: 'a@b.example', AGW_ALERT_EMAIL_TO: 'c@d.example' },
+  AGW_VAULT_TOKEN: { AGW_VAULT_ADDR: 'https://vault.example' },
+  AGW_AWS_SECRET_ACCESS_KEY: AWS,
+  AGW_AWS_SESSION_TOKEN: { ...AWS, AGW_AWS_SECRET_ACCESS_KEY: 'secret-key' },
   REDIS_SENTINEL_PASSWORD: { REDIS_URL: 'redis+sentinel://one:26379/main' },
 }
 

@@ -1,14 +1,10 @@
 import type { Logger } from 'pino'
-import { findCredentialType, type OpenedAuth } from '../../core/credential/catalogue.ts'
-import {
-  allowedBy,
-  parseReference,
-  SecretReference,
-  type SecretRefs,
-} from '../../core/credential/secret-reference.ts'
-import { hasForm } from '../../core/credential/text-forms.ts'
-import { Secret } from '../../core/keys/secret.ts'
-import { readReferencedFile } from './read-referenced-file.ts'
+import { findCredentialType, type OpenedAuth } from '../credential/catalogue.ts'
+import { allowedBy, SecretReference, type SecretRefs } from '../credential/secret-reference.ts'
+import { hasForm } from '../credential/text-forms.ts'
+import { Secret } from '../keys/secret.ts'
+import { readSecret } from './read-secret.ts'
+import type { SecretStores } from './secret-stores.ts'
 
 /** A value is used for this long before it is read again. */
 const FRESH_MS = 300_000
@@ -19,10 +15,14 @@ const RETRY_MS = 5_000
 const READ_LIMIT_MS = 2_000
 /** Values in memory. */
 const ENTRIES_MAX = 10_000
-/** A read that hangs takes a thread from everything else that the process does, and there are four. */
-const READS_MAX = 2
+/** A read of a file that hangs takes a thread from everything else that the process does, and there are four. */
+const FILES_AT_ONCE_MAX = 2
+/** Requests to secret stores, of one organization. */
+const REQUESTS_AT_ONCE_MAX = 4
 
 interface Entry {
+  /** Behind a network. */
+  readonly isRemote: boolean
   value: string | null
   read_ms: number
   tried_ms: number
@@ -33,11 +33,20 @@ interface Entry {
   isFailing: boolean
 }
 
+/** What is read for whom. */
+interface Place {
+  readonly organization_id: string
+  readonly ref: string
+  readonly prefix: string
+}
+
 interface Parts {
   readonly refs: SecretRefs
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stores: SecretStores
   readonly nowMs: () => number
   readonly log: Pick<Logger, 'warn' | 'error'>
+  /** A value cannot be read any more; the last one is used until then. */
+  readonly onStale: (organization_id: string, ref: string, ends: Date) => void
 }
 
 interface Resolved {
@@ -51,8 +60,7 @@ export class SecretReferences {
   readonly #entries = new Map<string, Entry>()
   readonly #named = new WeakMap<OpenedAuth, readonly (readonly [string, SecretReference])[]>()
   readonly #resolved = new WeakMap<OpenedAuth, Resolved>()
-  readonly #waiting: (() => void)[] = []
-  #reads = 0
+  readonly #lanes = new Map<string, { running: number; readonly waiting: (() => void)[] }>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -69,9 +77,13 @@ export class SecretReferences {
     for (const [, { ref }] of named) {
       const prefix = allowedBy(this.#parts.refs, organization_id, ref)
       if (prefix === null) return null
-      entries.push(this.#entryOf(ref, prefix))
+      entries.push(this.#entryOf(organization_id, ref, prefix))
     }
-    const waits = entries.flatMap(({ reading }) => reading ?? [])
+    const waits = entries.flatMap(({ reading, value, read_ms, isRemote }) => {
+      // A request may be slow; meanwhile the last value is used.
+      const isUsable = value !== null && this.#parts.nowMs() - read_ms <= STALE_MS
+      return reading === null || (isRemote && isUsable) ? [] : reading
+    })
     return waits.length === 0
       ? this.#use(auth, named, entries)
       : Promise.all(waits).then(() => this.#use(auth, named, entries))
@@ -108,15 +120,16 @@ export class SecretReferences {
   }
 
   /** The entry of a name, which is being read unless its value is fresh. */
-  #entryOf(ref: string, prefix: string): Entry {
+  #entryOf(organization_id: string, ref: string, prefix: string): Entry {
     // Folders differ by organization, and a link may lead from one to the other.
-    const key = `${prefix} ${ref}`
+    const key = `${organization_id} ${prefix} ${ref}`
     let entry = this.#entries.get(key)
     const now_ms = this.#parts.nowMs()
     if (entry === undefined) {
       const [oldest] = this.#entries.keys()
       if (this.#entries.size >= ENTRIES_MAX && oldest !== undefined) this.#entries.delete(oldest)
       entry = {
+        isRemote: /^(?:vault|aws-sm):/.test(ref),
         value: null,
         read_ms: 0,
         tried_ms: Number.NEGATIVE_INFINITY,
@@ -128,19 +141,19 @@ export class SecretReferences {
     }
     const isFresh = entry.value !== null && now_ms - entry.read_ms < FRESH_MS
     if (!isFresh && !entry.isReading && now_ms - entry.tried_ms >= RETRY_MS)
-      this.#start(entry, ref, prefix, now_ms)
+      this.#start(entry, { organization_id, ref, prefix })
     return entry
   }
 
-  #start(entry: Entry, ref: string, prefix: string, now_ms: number): void {
-    entry.tried_ms = now_ms
+  #start(entry: Entry, place: Place): void {
+    entry.tried_ms = this.#parts.nowMs()
     entry.isReading = true
-    const read = this.#read(ref, prefix)
+    const read = this.#read(place)
       .catch(() => null)
       .then((value) => {
         entry.isReading = false
         entry.reading = null
-        this.#note(entry, ref, value)
+        this.#note(entry, place, value)
       })
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => {
@@ -153,7 +166,7 @@ export class SecretReferences {
   }
 
   /** One line when it begins to fail, and one when the last value is given up. */
-  #note(entry: Entry, ref: string, value: string | null): void {
+  #note(entry: Entry, { organization_id, ref }: Place, value: string | null): void {
     const now_ms = this.#parts.nowMs()
     if (value !== null) {
       Object.assign(entry, { value, read_ms: now_ms, isFailing: false })
@@ -166,25 +179,32 @@ export class SecretReferences {
         { ref },
         'a secret could not be read for an hour: its last value is no longer used',
       )
-    } else if (!entry.isFailing)
+    } else if (!entry.isFailing) {
+      const has_last_value = entry.value !== null
       this.#parts.log.warn(
-        { ref, has_last_value: entry.value !== null },
+        { ref, has_last_value },
         'a secret that a credential refers to cannot be read',
       )
+      const left_ms = entry.read_ms + STALE_MS - now_ms
+      if (has_last_value) this.#parts.onStale(organization_id, ref, new Date(Date.now() + left_ms))
+    }
     entry.isFailing = true
   }
 
-  async #read(ref: string, prefix: string): Promise<string | null> {
-    const parsed = parseReference(ref)
-    if (parsed === null) return null
-    if (parsed.kind === 'env') return this.#parts.env[parsed.name] ?? null
-    if (this.#reads < READS_MAX) this.#reads++
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve))
+  /** One organization waits for its own requests alone. */
+  async #read({ organization_id, ref, prefix }: Place): Promise<string | null> {
+    if (ref.startsWith('env:')) return await readSecret(this.#parts.stores, ref, '')
+    const isFile = ref.startsWith('file:')
+    const name = isFile ? 'files' : organization_id
+    const lane = this.#lanes.get(name) ?? { running: 0, waiting: [] }
+    this.#lanes.set(name, lane)
+    if (lane.running < (isFile ? FILES_AT_ONCE_MAX : REQUESTS_AT_ONCE_MAX)) lane.running++
+    else await new Promise<void>((resolve) => void lane.waiting.push(resolve))
     try {
-      return await readReferencedFile(prefix.slice('file:'.length, -1), parsed.name)
+      return await readSecret(this.#parts.stores, ref, prefix.slice('file:'.length, -1))
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#reads--
+      const next = lane.waiting.shift()
+      if (next === undefined) lane.running--
       else next()
     }
   }
