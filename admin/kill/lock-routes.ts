@@ -1,24 +1,21 @@
 import { Type } from 'typebox'
-import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
-import { lockData } from '../../core/kill/kill-entries.ts'
 import type { LockReceipt } from '../../core/kill/lock-record.ts'
 import { EVERYWHERE, type Lock } from '../../core/catalogue/model.ts'
 import { endOfLock } from '../../core/decision/locks.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { planLift } from './plan-lift.ts'
 import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
 import { Empty, Id, ListOf, Strict } from '../http/common-schemas.ts'
 import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
 import { DRY_RUN } from '../resources/dry-run.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
-import { answer, NO_CONTENT, notFound, type Plan } from '../http/outcome.ts'
+import { answer, notFound } from '../http/outcome.ts'
 import { isDeploymentAdmin } from '../access/sign-in.ts'
 import { lockCreateRoutes } from './lock-create-routes.ts'
 import { LockView, viewOfLock } from './lock-schemas.ts'
 
 const tag = 'locks'
 const LockParams = Strict({ lock_id: Id('Of a lock') })
-/** Lifted locks that are remembered: an edge that was away for longer restores one. */
-const TOMBSTONES_MAX = 10_000
 
 export const lockRoutes: readonly Route[] = [
   ...lockCreateRoutes,
@@ -90,7 +87,10 @@ export const lockRoutes: readonly Route[] = [
           message: 'Only an admin token of the default organization lifts this lock.',
           details: { role: 'admin' },
         }
-      return checkPrecondition(call.headers, found.text) ?? planLift(call, found)
+      const refused = checkPrecondition(call.headers, found.text)
+      const { body, request_id } = call
+      const reason = body?.reason === undefined ? null : readReason(body.reason)
+      return refused ?? planLift({ ...found, reason }, { actor, request_id, at: context.now() })
     },
   }),
 ]
@@ -134,47 +134,4 @@ async function readAll(call: AdminCall, organization_id: string) {
       const counted = receipt === undefined ? null : (JSON.parse(receipt) as LockReceipt)
       return viewOfLock(lock, counted, isOwn(call, lock))
     })
-}
-
-function planLift(call: AdminCall<unknown, unknown, { reason?: string }>, found: Found): Plan {
-  const { context, actor, body, request_id } = call
-  const { lock, text } = found
-  const { organization_id, lock_id, target } = lock
-  const logged_in = organization_id === EVERYWHERE ? actor.organization_id : organization_id
-  const agent_id = 'agent_id' in target ? target.agent_id : null
-  const reason = body?.reason === undefined ? null : readReason(body.reason)
-  const tombstones = REDIS_KEYS.lockTombstones(organization_id)
-  const event = entryOfNoCall({
-    event: 'unlocked',
-    organization_id: logged_in,
-    agent_id,
-    agent_name: null,
-    timestamp: context.now().toISOString(),
-    actor: { source_ip: actor.source_ip, request_id, edge_id: null },
-    data: { ...lockData(lock), triggered_by: actor.email, reason },
-  })
-  return {
-    kind: 'plan',
-    guards: [['HGET', REDIS_KEYS.locks(organization_id), lock_id, text]],
-    writes: [
-      ['HDEL', REDIS_KEYS.locks(organization_id), lock_id],
-      ['HDEL', REDIS_KEYS.lockReceipts(organization_id), lock_id],
-      ['HDEL', REDIS_KEYS.lockPlaces, lock_id],
-      ['ZADD', tombstones, context.now().getTime(), lock_id],
-      ['ZREMRANGEBYRANK', tombstones, 0, -TOMBSTONES_MAX - 1],
-    ],
-    even_when_full: true,
-    events: [event],
-    targets: [{ what: 'unlock', organization_id, lock_id }],
-    audits: [
-      {
-        action: 'lock.delete',
-        target: lock_id,
-        before: { ...lock, reason },
-        after: null,
-        agent_id,
-      },
-    ],
-    answer: NO_CONTENT,
-  }
 }

@@ -79,7 +79,7 @@ export async function finishConsent(
     })
   }
   const grant = grantOf(ring, owned.owner, null, { ...tokens, style, started_ms: now_ms })
-  return await keep(context, { actor, request_id }, owned, grant)
+  return await keepGrant(context, { actor, request_id }, owned, grant)
 }
 
 const isOf = ({ organization_id, token_id, session }: Consent, actor: Actor): boolean =>
@@ -130,7 +130,8 @@ async function exchange(
   return { answer: await askToken(egress, auth, { style: 'post', form, deadline }), style: 'post' }
 }
 
-async function keep(
+/** Makes the connection active with these tokens, in place of those it had. */
+export async function keepGrant(
   context: AdminContext,
   by: { readonly actor: Actor; readonly request_id: string },
   { connection, owner }: OwnedConnection,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import { endGrant } from '../../core/oauth/end-grant.ts'
-import { type Grant, refreshFrom } from '../../core/oauth/grant.ts'
+import { type Grant, isDue } from '../../core/oauth/grant.ts'
 import { dueMember, dueOf, type GrantPlace, readGrant } from '../../core/oauth/grant-store.ts'
 import { refreshGrant } from '../../core/oauth/refresh-grant.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -59,7 +59,7 @@ async function renew(parts: Parts, place: GrantPlace): Promise<void> {
     return
   }
   const { tokenEgress: egress } = parts
-  const done = await refreshGrant({ ...parts, egress }, owned.owner, isDue)
+  const done = await refreshGrant({ ...parts, egress }, owned.owner, mustRenew)
   if (done.kind === 'failed') log.warn({ ...place, ...done.failure }, 'a grant was not renewed')
   const after = done.kind === 'refreshed' ? done.grant : (await readGrant(redis, place)).grant
   if (after === null) return
@@ -70,8 +70,8 @@ async function renew(parts: Parts, place: GrantPlace): Promise<void> {
     await redis.zadd(REDIS_KEYS.grantsDue, dueOf(after), dueMember(place))
 }
 
-const isDue = (grant: Grant, now_ms: number): boolean =>
-  grant.sent_ms !== null || now_ms >= refreshFrom(grant)
+const mustRenew = (grant: Grant, now_ms: number): boolean =>
+  grant.sent_ms !== null || isDue(grant, now_ms)
 
 const nextNotice = ({ expires_ms }: Grant, now_ms: number): number =>
   Math.ceil(now_ms < expires_ms - NOTICE_MS ? expires_ms - NOTICE_MS : expires_ms)

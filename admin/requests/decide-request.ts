@@ -5,6 +5,7 @@ import {
   KEPT_MS,
 } from '../../core/approval/access-request.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
+import { runOfStore } from '../../core/redis/run-of-store.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
@@ -139,12 +140,15 @@ async function decided(
   // One of several who allows the call once has not allowed more.
   const [first] = ends.toSorted((a, b) => Date.parse(a) - Date.parse(b))
   if (changed.status !== 'approved' || first === undefined || ends.length < approvals.length)
-    return { changed, grant: null }
+    return { changed: await withRun(context, changed), grant: null }
   const grant = await makeGrant(context, actor.organization_id, known, first)
   if (grant.kind === 'refusal') return grant
   const deadline_ms = String(Date.parse(first))
   return { changed: { ...changed, deadline_ms, scope_id: grant.scope_id }, grant }
 }
+
+const withRun = async ({ redis }: DecideCall['context'], changed: Changed): Promise<Changed> =>
+  changed.status === 'approved' ? { ...changed, approved_run: await runOfStore(redis) } : changed
 
 function changedFields(
   { actor, body }: DecideCall,

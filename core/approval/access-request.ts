@@ -88,6 +88,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly decided_by?: string
   readonly decided_ms?: string
   readonly comment?: string
+  /** The run of the store in which it was approved: later ones may not know that the approval was taken. */
+  readonly approved_run?: string
   readonly consumed_ms?: string
   /** TakenBy as JSON. */
   readonly consumed_by?: string

@@ -1,6 +1,8 @@
 -- Purpose: takes the approval of a call, finds the grant that it is made by, tells how far its request is, or makes the request.
 -- Guarantee: an approval is taken at most once, by an agent that has the revision of the request and is not killed in this store, and
---   only while those who approved may still approve. The same holds for each call by a grant, whose scope is still stored. Requests that are open have bounds, per agent and per organization. What has
+--   only while those who approved may still approve. An approval ends with the run of the store that it was given in, since a failover may
+--   have lost that it was taken. Each call by a grant is allowed alike, in any run, while its scope is stored. Requests that are open have
+--   bounds, per agent and per organization. What has
 --   ended is kept for an hour, the newest ones.
 -- KEYS[1] requests by the digest of the call · KEYS[2] open requests · KEYS[3] those of the agent · KEYS[4] prefix of KEYS[3] ·
 --   KEYS[5] ended requests · KEYS[6] prefix of a request · KEYS[7] agents · KEYS[8] admin tokens · KEYS[9] activity stream ·
@@ -75,13 +77,14 @@ if plan.is_granted then
   end
 end
 
+local function runOfStore() return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '' end
 local before, was_sent = '', -1
 local id = redis.call('GET', KEYS[1])
 if id then
   local request = KEYS[6] .. id
-  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent, unsent, scope_id = unpack(redis.call('HMGET', request,
-    'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms', 'forwarded_ms', 'unsent_ms',
-    'scope_id'))
+  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent, unsent, scope_id, approved_run = unpack(redis.call(
+    'HMGET', request, 'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms',
+    'forwarded_ms', 'unsent_ms', 'scope_id', 'approved_run'))
   local isOpen = status and not consumed and not scope_id and revision == plan.revision
   if isOpen and status == 'expired' then
     redis.call('DEL', KEYS[1])
@@ -97,7 +100,7 @@ if id then
   if isOpen and status == 'pending' then return {'pending', id, tonumber(deadline) - now, 0, '', 0} end
   if isOpen and status == 'approved' then
     local list = cjson.decode(approvals)
-    if #list >= tonumber(needed) and mayStillApprove(list, approvers) then
+    if #list >= tonumber(needed) and approved_run == runOfStore() and mayStillApprove(list, approvers) then
       redis.call('HSET', request, 'consumed_ms', ms(now), 'consumed_by', plan.call)
       finish(id)
       return {'taken', id, approvals}

@@ -1,7 +1,7 @@
 import type { Secret } from '../keys/secret.ts'
 import { tokenFailure } from '../token/credential-cause.ts'
 import type { TokenAnswer } from '../token/read-token-answer.ts'
-import { type Grant, openToken, refreshFrom, usableUntil } from './grant.ts'
+import { type Grant, isDue, isUsable, openToken } from './grant.ts'
 import { readGrant } from './grant-store.ts'
 import { type GrantOwner, type RefreshParts, refreshGrant } from './refresh-grant.ts'
 
@@ -35,8 +35,8 @@ async function currentToken(
   const isRejected = (grant: Grant): boolean =>
     rejected !== null &&
     openToken(ring, owner, grant, 'access_token')?.reveal() === rejected.reveal()
-  const isDue = (grant: Grant, now_ms: number): boolean =>
-    now_ms >= refreshFrom(grant) || isRejected(grant)
+  const mustRenew = (grant: Grant, now_ms: number): boolean =>
+    isDue(grant, now_ms) || isRejected(grant)
   const until_ms = performance.now() + WAIT_LIMIT_MS
   for (;;) {
     const { grant, now_ms } = await readGrant(redis, owner)
@@ -44,10 +44,11 @@ async function currentToken(
     const current = isRejected(grant) ? null : tokenOf(parts, owner, grant, now_ms)
     if (current !== null) {
       // The old one serves to its end, so no call waits for the new one.
-      if (isDue(grant, now_ms)) void refreshGrant(parts, owner, isDue).catch(() => undefined)
+      if (mustRenew(grant, now_ms))
+        void refreshGrant(parts, owner, mustRenew).catch(() => undefined)
       return current
     }
-    const done = await refreshGrant(parts, owner, isDue)
+    const done = await refreshGrant(parts, owner, mustRenew)
     if (done.kind === 'refreshed') {
       const fresh = tokenOf(parts, owner, done.grant, now_ms)
       if (fresh !== null) return fresh
@@ -65,7 +66,7 @@ function tokenOf(
   grant: Grant,
   now_ms: number,
 ): TokenAnswer | null {
-  if (now_ms >= usableUntil(grant)) return null
+  if (!isUsable(grant, now_ms)) return null
   const token = openToken(ring, owner, grant, 'access_token')
   return token === null
     ? { kind: 'failed', failure: tokenFailure('not_opened') }

@@ -117,8 +117,15 @@ const AHEAD_SHARE = 1 / 3
 
 const lifeOf = ({ issued_ms, expires_ms }: Grant): number => expires_ms - issued_ms
 
-export const usableUntil = (grant: Grant): number =>
-  grant.expires_ms - Math.min(lifeOf(grant) * MARGIN_SHARE, MARGIN_LIMIT_MS)
+/** A time that lies further ahead was told by a clock that has stepped back since. */
+export const STEP_MS = 1_000
+
+export const isUsable = (grant: Grant, now_ms: number): boolean =>
+  now_ms < grant.expires_ms - Math.min(lifeOf(grant) * MARGIN_SHARE, MARGIN_LIMIT_MS) &&
+  now_ms >= grant.issued_ms - STEP_MS
+
+export const isDue = (grant: Grant, now_ms: number): boolean =>
+  now_ms >= refreshFrom(grant) || now_ms < grant.issued_ms - STEP_MS
 
 export const refreshFrom = (grant: Grant): number =>
   grant.expires_ms - Math.min(lifeOf(grant) * AHEAD_SHARE, AHEAD_LIMIT_MS)

@@ -11,7 +11,7 @@ import { type CredentialCause, type TokenFailure, tokenFailure } from '../token/
 import type { Egress } from '../token/post-form.ts'
 import type { TokenAnswer } from '../token/read-token-answer.ts'
 import { endGrant } from './end-grant.ts'
-import { type Grant, grantOf, openToken } from './grant.ts'
+import { type Grant, grantOf, openToken, STEP_MS } from './grant.ts'
 import { readGrant, swapGrant } from './grant-store.ts'
 import { isActiveToken } from './is-active-token.ts'
 import { revokeTokens } from './revoke-token.ts'
@@ -79,7 +79,10 @@ async function refreshAlone(
   const { grant, text, now_ms } = await readGrant(redis, owner)
   if (grant === null) return failed(tokenFailure('needs_consent'))
   if (!isDue(grant, now_ms)) return { kind: 'elsewhere' }
-  if (now_ms < grant.retry_ms) return failed(tokenFailure(grant.last_error ?? 'busy'))
+  // One that is longer than any is of a clock that has stepped back since.
+  const paused_ms = grant.retry_ms - now_ms
+  if (paused_ms > 0 && paused_ms <= PAUSE_LIMIT_MS)
+    return failed(tokenFailure(grant.last_error ?? 'busy'))
   const auth = openAuth(ring, owner)
   const refresh_token = openToken(ring, owner, grant, 'refresh_token')
   if (auth?.type !== 'oauth2_authorization_code') return failed(tokenFailure('not_opened'))
@@ -190,7 +193,7 @@ async function fateOf(
   const { grant, refresh_token, now_ms, sent_ms } = sent
   if (grant.rotates === false) return 'usable'
   const reuse_ms = Number(auth.refresh_reuse_s ?? 0) * 1000
-  if (now_ms < sent_ms + reuse_ms) return 'usable'
+  if (now_ms >= sent_ms - STEP_MS && now_ms < sent_ms + reuse_ms) return 'usable'
   if (auth.introspection_url === undefined) return 'lost'
   const isActive = await isActiveToken(
     egress,

@@ -192,11 +192,14 @@ export class EdgeLink {
           if ('again_of' in target && target.again_of !== undefined)
             void this.#acknowledge(target.again_of, counts, 'if_absent')
       },
-      (error: unknown) =>
+      (error: unknown) => {
+        // The next beacon then finds a gap: nothing else repeats the message.
+        this.#epoch = null
         this.#parts.log.warn(
           { error: String(error), epoch },
           'a control message could not be applied',
-        ),
+        )
+      },
     )
   }
 

@@ -2,6 +2,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { agentId, ORG } from './deployment.ts'
+import { isFault } from './plan.ts'
 import type { Simulation } from './simulate.ts'
 import { Violation } from './world.ts'
 
@@ -24,6 +25,12 @@ export async function checkEnd(simulation: Simulation): Promise<void> {
   nothingIsLeft(simulation)
   eventsAreDelivered(simulation)
   logIsWhole(simulation)
+  const { oracle, edges, plan } = simulation
+  const { locks, approvals, refresh } = oracle.subjects
+  const isDisturbed = plan.steps.some(isFault)
+  locks.checkEnd(edges)
+  approvals.checkEnd(oracle.calls, isDisturbed)
+  refresh?.checkEnd(isDisturbed)
 }
 
 /** Every edge serves every agent that is not killed, and none that is. */
@@ -43,11 +50,13 @@ async function lastCalls(simulation: Simulation): Promise<void> {
     const { status, since_ms } = oracle.truth(agent_id)
     // An automatic kill is written when the store answers.
     if (since_ms >= call.arrived_ms) continue
-    const wanted = status === 'killed' ? 'refused' : 'ended'
+    const locked = oracle.subjects.locks.verdict(call)
+    if (locked === 'unknown' && status !== 'killed') continue
+    const wanted = status === 'killed' || locked === 'locked' ? 'refused' : 'ended'
     if (call.state !== wanted)
       throw new Violation(
         'end: not as the store says',
-        `${call.edge.process.name}, ${agent_id} is ${status}: ${call.state} ${call.reason}`,
+        `${call.edge.process.name}, ${agent_id} is ${status}, ${locked}: ${call.state} ${call.reason}`,
       )
   }
 }
@@ -68,6 +77,7 @@ export function isSettled({ store: { model } }: Simulation): boolean {
   const count = (command: string, key: string): number => Number(model.run(command, [key]))
   return (
     count('HLEN', REDIS_KEYS.kills) +
+      count('HLEN', REDIS_KEYS.lockings) +
       count('ZCARD', REDIS_KEYS.webhooksDue) +
       count('XLEN', REDIS_KEYS.outbox) ===
     0
@@ -78,7 +88,9 @@ export function isSettled({ store: { model } }: Simulation): boolean {
 function nothingIsLeft({ store, edges, oracle }: Simulation): void {
   const { model } = store
   const count = (command: string, key: string): number => Number(model.run(command, [key]))
-  const kills = model.run('HGETALL', [REDIS_KEYS.kills]) as readonly string[]
+  const kills = [REDIS_KEYS.kills, REDIS_KEYS.lockings].flatMap(
+    (key) => model.run('HGETALL', [key]) as readonly string[],
+  )
   for (let i = 0; i < kills.length; i += 2) {
     const heard = JSON.stringify(
       model.run('HVALS', [REDIS_KEYS.acknowledgements(Number(kills[i]))]),
@@ -100,7 +112,7 @@ function nothingIsLeft({ store, edges, oracle }: Simulation): void {
 }
 
 function eventsAreDelivered({ attempts, oracle }: Simulation): void {
-  const entries = oracle.entries().filter(({ event }) => event === 'agent_killed')
+  const entries = oracle.entries().filter(({ event }) => /^(agent_killed|locked)$/.test(event))
   for (const { id, agent_id } of entries) {
     const tried = attempts.filter(({ event_id }) => event_id === id)
     if (tried.length === 0) throw new Violation('event: not delivered', `${agent_id} ${id}`)
@@ -121,12 +133,17 @@ function logIsWhole(simulation: Simulation): void {
   const owed = [...oracle.kills.values()].filter(({ isLost }) => !isLost)
   if (oracle.failovers === 0 && killed.length !== owed.length)
     throw new Violation('kill: not one event each', `${killed.length} of ${owed.length}`)
+  const locked = entries.filter(({ event }) => event === 'locked')
+  if (oracle.failovers === 0 && locked.length !== oracle.subjects.locks.count)
+    throw new Violation('lock: not one event each', `${locked.length}`)
   for (const call of oracle.calls) {
     if (call.isCounted || (call.state !== 'refused' && call.reason === '')) continue
     const { process } = call.edge
     if (process.incarnation !== call.incarnation || call.reason === 'agw_gateway_unavailable')
       continue
-    const found = entries.filter(({ request_id }) => request_id === call.request_id)
+    const found = entries.filter(
+      ({ request_id, event }) => request_id === call.request_id && event !== 'access_requested',
+    )
     if (found.length !== 1)
       throw new Violation('log: not one entry of a refusal', `${call.request_id}: ${found.length}`)
   }

@@ -36,7 +36,7 @@ function toRecord(reply: unknown): Record<string, unknown> {
 }
 
 const COMMANDS =
-  'ping time info wait config flushall publish eval evalsha keys exists del unlink expire pexpire pttl ttl get set setrange incr hget hmget hgetall hkeys hvals hlen hexists hstrlen hset hsetnx hincrby hdel zadd zrem zscore zcard zrange zrangebyscore sadd srem smembers rpush lrange llen lindex xadd xdel xlen xrange xrevrange xread'.split(
+  'ping time info wait config flushall publish eval evalsha keys exists del unlink expire pexpire pttl ttl get set setrange incr hget hmget hgetall hkeys hvals hlen hexists hstrlen hset hsetnx hincrby hdel zadd zrem zscore zmscore zcard zrange zrangebyscore sadd srem smembers rpush lrange llen lindex xadd xdel xlen xrange xrevrange xread'.split(
     ' ',
   )
 

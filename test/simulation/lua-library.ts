@@ -208,6 +208,11 @@ const OPERATORS = {
 
 const FUNCTIONS: Readonly<Record<string, LuaFunction>> = {
   ipairs: (list) => [ipairsNext, list, 0],
+  pairs: (table) => {
+    const { list, named } = table as LuaTable
+    const entries = [...list.map((value, i) => [i + 1, value]), ...named]
+    return [() => entries.shift() ?? [undefined]]
+  },
   tonumber: (value) => [toNumber(value)],
   tostring: (value) => [typeof value === 'boolean' ? String(value) : textOf(value)],
   type: (value) => [

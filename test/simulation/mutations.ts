@@ -1,3 +1,5 @@
+import type { Subject } from './subject.ts'
+
 interface Edit {
   readonly file: string
   /** Occurs once in the file. */
@@ -8,6 +10,8 @@ interface Edit {
 /** A wrong edit of the protocol code, or two at once where either guard covers what the other one lets through. */
 export interface Mutation extends Edit {
   readonly name: string
+  /** Whose seeds find it; kills if absent. */
+  readonly subject?: Subject
   readonly also?: Edit
 }
 
@@ -16,6 +20,9 @@ const LEDGER = 'ext-proc/kill/state-ledger.ts'
 const BEATS = 'core/lua/include/edge-beats.lua'
 const PUBLISH = 'core/lua/include/publish-change.lua'
 const LEASE = 'ext-proc/fleet/liveness-lease.ts'
+const BOARD = 'ext-proc/kill/restriction-board.ts'
+const TAKE = 'core/lua/take-approval.lua'
+const REFRESH = 'core/oauth/refresh-grant.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -227,5 +234,129 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'ext-proc/record/activity-recorder.ts',
     find: 'if (!this.#refusals.add({ organization_id, id: entry.id, line, may_be_there }))',
     replace: 'if (may_be_there && line === "")',
+  },
+  {
+    name: 'a lock cuts no calls',
+    subject: 'locks',
+    file: 'ext-proc/kill/enforce-kill.ts',
+    find: "received === 'outdated' ? NONE_CUT : cutLocked",
+    replace: "received !== 'outdated' ? NONE_CUT : cutLocked",
+  },
+  {
+    name: 'a lock that the store has lost is not restored',
+    subject: 'locks',
+    file: BOARD,
+    find: 'if (lock !== null) lost.lock(lock)',
+    replace: 'void lock',
+  },
+  {
+    name: 'the end of a lock that the store has lost stands',
+    subject: 'locks',
+    file: BOARD,
+    find: 'yields: ({ lock }) => lock === null',
+    replace: 'yields: () => false',
+  },
+  {
+    name: 'the end of a lock is not learned from the store',
+    subject: 'locks',
+    file: 'ext-proc/kill/verify-locks.ts',
+    find: 'if (lifted[at] != null) killBoard',
+    replace: 'if (lifted[at] === undefined) killBoard',
+  },
+  {
+    name: 'a change that could not be applied is forgotten',
+    subject: 'locks',
+    file: LINK,
+    find: '        this.#epoch = null\n        this.#parts.log.warn(\n          { error: String(error), epoch }',
+    replace: '        this.#parts.log.warn(\n          { error: String(error), epoch }',
+  },
+  {
+    name: 'a resync cuts no call that a lock forbids',
+    subject: 'locks',
+    file: 'ext-proc/kill/resync.ts',
+    find: 'if (lock === null) continue',
+    replace: 'if (lock === null || at_ms > 0) continue',
+    also: {
+      file: 'ext-proc/kill/resync.ts',
+      find: 'if (killBoard.hasLock(lock))',
+      replace: 'if (killBoard.hasLock(lock) && at_ms === -1)',
+    },
+  },
+  {
+    name: 'an approval is taken again',
+    subject: 'approvals',
+    file: TAKE,
+    find: 'status and not consumed and not scope_id',
+    replace: 'status and not scope_id',
+  },
+  {
+    name: 'an approval outlives a kill',
+    subject: 'approvals',
+    file: TAKE,
+    find: 'not scope_id and revision == plan.revision\n',
+    replace: 'not scope_id\n',
+  },
+  {
+    name: 'an approval is taken for an agent that is not as its edge knows it',
+    subject: 'approvals',
+    file: TAKE,
+    find: "or agent.status ~= 'active' or ms(agent.revision or -1) ~= plan.revision then",
+    replace: 'then',
+  },
+  {
+    name: 'an approval outlives the run of the store',
+    subject: 'approvals',
+    file: TAKE,
+    find: 'approved_run == runOfStore() and',
+    replace: '',
+  },
+  {
+    name: 'an approval has no end',
+    subject: 'approvals',
+    file: TAKE,
+    find: 'if isOpen and tonumber(deadline) <= now then',
+    replace: 'if isOpen and tonumber(deadline) <= 0 then',
+  },
+  {
+    name: 'a call that took an approval is noted as sent though it is refused',
+    subject: 'approvals',
+    file: 'ext-proc/call/check-approval.ts',
+    find: 'await note(false)',
+    replace: 'await note(true)',
+  },
+  {
+    name: 'a token request is not announced',
+    subject: 'refresh',
+    file: REFRESH,
+    find: 'announced = await swapGrant(redis, owner, text, started)',
+    replace: 'announced = text',
+  },
+  {
+    name: 'a refresh token that may have been used is used again',
+    subject: 'refresh',
+    file: REFRESH,
+    find: 'if (grant.sent_ms !== null) {',
+    replace: 'if (grant.sent_ms === -1) {',
+  },
+  {
+    name: 'a grant is replaced though another process has changed it',
+    subject: 'refresh',
+    file: 'core/lua/swap-grant.lua',
+    find: 'if found ~= ARGV[2] then return 0 end',
+    replace: 'local _ = found',
+  },
+  {
+    name: 'a grant is ended though another process has renewed it',
+    subject: 'refresh',
+    file: 'core/oauth/end-grant.ts',
+    find: "guards: [['HGET', grants, connection_id, text]],",
+    replace: 'guards: [],',
+  },
+  {
+    name: 'a step of the clock keeps an access token in use',
+    subject: 'refresh',
+    file: 'core/oauth/grant.ts',
+    find: ' &&\n  now_ms >= grant.issued_ms - STEP_MS\n',
+    replace: '\n',
   },
 ]

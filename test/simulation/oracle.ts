@@ -2,9 +2,13 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Acknowledgement, ControlMessage } from '../../core/control/control-message.ts'
 import { LEASE_MARGIN_MS } from '../../core/kill/lease-margin.ts'
 import type { KillReceipt } from '../../core/kill/kill-agent.ts'
-import type { Agent, Integration } from '../../core/catalogue/model.ts'
+import type { LockReceipt } from '../../core/kill/lock-record.ts'
+import type { Agent, Integration, Lock } from '../../core/catalogue/model.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { agentId, INTEGRATION, ORG, versionOf } from './deployment.ts'
+import type { ApprovalOracle } from './approval-oracle.ts'
+import type { LockOracle } from './lock-oracle.ts'
+import type { RefreshOracle } from './refresh-oracle.ts'
 import type { SimCall } from './sim-call.ts'
 import type { SimEdge } from './sim-edge.ts'
 import type { SimStore } from './sim-store.ts'
@@ -38,12 +42,19 @@ interface Answered {
   readonly at_ms: number
 }
 
+export interface SubjectOracles {
+  readonly locks: LockOracle
+  readonly approvals: ApprovalOracle
+  readonly refresh: RefreshOracle | null
+}
+
 /** Knows what was promised to whom, and says at each moment whether it holds (the invariants of ARCHITECTURE.md). */
 export class Oracle {
   readonly #world: World
   readonly #store: SimStore
   readonly #edges: readonly SimEdge[]
   readonly #lease_ms: number
+  readonly subjects: SubjectOracles
   readonly #agents = new Map<string, AgentTruth>()
   readonly calls: SimCall[] = []
   readonly #open = new Set<SimCall>()
@@ -75,11 +86,13 @@ export class Oracle {
     edges: readonly SimEdge[],
     agents: number,
     lease_ms: number,
+    subjects: SubjectOracles,
   ) {
     this.#world = world
     this.#store = store
     this.#edges = edges
     this.#lease_ms = lease_ms
+    this.subjects = subjects
     for (let agent = 0; agent < agents; agent++)
       this.#agents.set(agentId(agent), {
         text: '',
@@ -118,6 +131,8 @@ export class Oracle {
       truth.status = status
       truth.revision = revision
     }
+    this.subjects.approvals.look()
+    this.subjects.refresh?.look()
   }
 
   stored(key: string, field: string): string | null {
@@ -136,17 +151,22 @@ export class Oracle {
     if (this.#epochs.has(message.epoch))
       this.#world.fail(new Violation('change: two have one number', String(message.epoch)))
     this.#epochs.add(message.epoch)
-    for (const target of message.targets)
+    const { locks, approvals } = this.subjects
+    for (const target of message.targets) {
+      locks.published(message.epoch, target)
+      approvals.published(target)
       if (target.what === 'kill') {
         const kill = { agent_id: target.agent_id, revision: target.revision }
         this.#killOf.set(message.epoch, kill)
         if (target.again_of !== undefined) this.#killOf.set(target.again_of, kill)
       }
+    }
   }
 
   /** An edge says that something is in force there. */
   acknowledged(edge: SimEdge, text: string): void {
     const { epoch, unconfirmed } = JSON.parse(text) as Acknowledgement
+    this.subjects.locks.acknowledged(edge, epoch, unconfirmed, this.#passedCalls())
     const kill = this.#killOf.get(epoch)
     if (kill === undefined) return
     const { agent_id, revision } = kill
@@ -174,7 +194,11 @@ export class Oracle {
       }
       confirmed.set(edge, known)
     }
+    const locksForgot = this.subjects.locks.forgets(this.#edges)
     return () => {
+      locksForgot()
+      this.subjects.approvals.forgot()
+      this.subjects.refresh?.forgot()
       this.failovers++
       this.#failedOver_ms = this.#world.now_ms
       // Those that are lost promise nothing.
@@ -216,6 +240,10 @@ export class Oracle {
           `${agent_id}, ${call.request_id}`,
         )
     }
+  }
+
+  lockAnswered({ lock, receipt }: { readonly lock: Lock; readonly receipt: LockReceipt }): void {
+    this.subjects.locks.answered(lock, receipt, this.#passedCalls())
   }
 
   reactivationAnswered(agent_id: string, was_killed: boolean): void {
@@ -262,7 +290,8 @@ export class Oracle {
   }
 
   /** No call is refused or cut but for a reason that is there. */
-  #isExplained({ state, reason, step, request_id, arrived_ms, edge }: SimCall, agent_id: string) {
+  #isExplained(call: SimCall, agent_id: string) {
+    const { state, reason, step, request_id, arrived_ms, edge } = call
     const what = `${edge.process.name}, ${agent_id}, ${request_id}: ${reason}`
     const wasAsked = (...kinds: readonly string[]): boolean =>
       kinds.some((kind) => this.asked.has(`${kind} ${agent_id}`))
@@ -273,7 +302,15 @@ export class Oracle {
           ? wasAsked('revoke', 'kill', 'automatic kill')
           : wasAsked('kill', 'automatic kill'),
       agw_permission_denied: () => step.path === 'data' && wasAsked('scope'),
-      agw_gateway_unavailable: () => this.asked.has('fault') || arrived_ms < STARTED_MS,
+      agw_gateway_unavailable: () =>
+        this.asked.has('fault') ||
+        arrived_ms < STARTED_MS ||
+        // An approval is not taken for an agent that is no more what the edge knows of it.
+        (step.path === 'asked' && wasAsked('kill', 'automatic kill')),
+      agw_locked: () => this.subjects.locks.explains(call),
+      agw_approval_required: () => step.path === 'asked',
+      agw_approval_expired: () => step.path === 'asked',
+      agw_approval_denied: () => wasAsked('deny'),
     }
     if (isExplained[reason]?.() !== true)
       throw new Violation('call: refused without a reason', what)
@@ -308,7 +345,7 @@ export class Oracle {
       if (now_ms > truth.since_ms + this.#lease_ms + LEASE_MARGIN_MS + SLACK_MS)
         throw new Violation('kill: passed after the lease', what)
     }
-    if (!call.step.path.startsWith('open')) {
+    if (call.step.path === 'data') {
       const scope = this.scopes.get(agent_id)
       if (scope?.value === false && scope.isChanging === 0 && scope.at_ms <= call.arrived_ms)
         throw new Violation('change: a scope that was narrowed before allowed a call', what)
@@ -316,6 +353,8 @@ export class Oracle {
     const revoked_ms = this.revoked.get(agent_id)
     if (call.step.key === 1 && revoked_ms !== undefined && revoked_ms <= call.arrived_ms)
       throw new Violation('change: a key that was revoked before was accepted', what)
+    this.subjects.locks.passed(call)
+    if (call.step.path === 'asked') this.subjects.approvals.passed(call)
     const { value, at_ms } = this.version
     if (at_ms <= call.arrived_ms && call.version < Number(value))
       throw new Violation('change: an old credential', `${what}: ${call.version}, not ${value}`)
@@ -326,7 +365,9 @@ export class Oracle {
     // The entry of a call that a kill cuts follows it.
     const truth = this.truth(agent_id)
     const isRecent = this.#world.now_ms < truth.since_ms + CUT_MS
-    const isCut = call.reason === 'agw_agent_killed' && (isRecent || !call.is_known_killed)
+    const isCut =
+      call.reason === 'agw_locked' ||
+      (call.reason === 'agw_agent_killed' && (isRecent || !call.is_known_killed))
     const isKept = this.#failedOver_ms < call.arrived_ms
     if (!isCut && isKept && !this.#isLogged(call.request_id, 20)) {
       const waiting = call.edge.recorder?.metrics.agw_activity_waiting_entries ?? 0
@@ -375,6 +416,7 @@ export class Oracle {
       const cutOff_ms = this.#cutOff_ms(call.edge)
       if (cutOff_ms !== null && now_ms > cutOff_ms + this.#lease_ms + SLACK_MS)
         throw new Violation('lease: a call goes on while cut off', call.request_id)
+      this.subjects.locks.goesOn(call)
     }
   }
 }

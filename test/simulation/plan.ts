@@ -1,6 +1,8 @@
+import { LOCK_MODES, LOCK_TARGETS, type LockMode } from '../../core/catalogue/model.ts'
 import type { Role } from './network.ts'
 import { Random } from './random.ts'
 import { drawScenario, type Size, SOME_ROLES } from './scenarios.ts'
+import { PROVIDER_FAULTS, type ProviderFault, SUBJECTS, type Subject } from './subject.ts'
 
 /** What is done to the simulated deployment at a moment. Processes and agents are named by their numbers. */
 export type Step = { readonly at_ms: number } /** Some calls, one after the other. */ & (
@@ -13,7 +15,12 @@ export type Step = { readonly at_ms: number } /** Some calls, one after the othe
       readonly every_ms: number
       /** How long the response of each takes. */
       readonly lasts_ms: number
-      readonly path: 'open' | 'data'
+      readonly path: 'open' | 'data' | 'asked'
+      /** GET if absent. */
+      readonly method?: 'POST'
+      /** Under `asked`: which of several calls it is, and how long it waits for the decision. */
+      readonly item?: number
+      readonly wait_s?: number
     }
   | { readonly kind: 'kill' | 'reactivate'; readonly admin: number; readonly agent: number }
   | { readonly kind: 'automatic kill'; readonly edge: number; readonly agent: number }
@@ -22,6 +29,34 @@ export type Step = { readonly at_ms: number } /** Some calls, one after the othe
   | { readonly kind: 'rotate twice'; readonly admin: number }
   | { readonly kind: 'scope'; readonly admin: number; readonly agent: number }
   | { readonly kind: 'revoke'; readonly admin: number; readonly agent: number }
+  | {
+      readonly kind: 'lock'
+      readonly admin: number
+      readonly agent: number
+      readonly target: LockKind
+      readonly mode: LockMode
+      /** After which it ends; null: it does not. */
+      readonly for_ms: number | null
+    }
+  /** Of the locks that there are, the one with this number, as far as they go round. */
+  | { readonly kind: 'unlock'; readonly admin: number; readonly which: number }
+  /** All requests of the agent that are open. */
+  | {
+      readonly kind: 'approve' | 'deny' | 'cancel'
+      readonly admin: number
+      readonly agent: number
+    }
+  /** Calls that need the access token of the connection. */
+  | {
+      readonly kind: 'tokens'
+      readonly edge: number
+      readonly count: number
+      readonly every_ms: number
+    }
+  /** An operator consents to the connection again. */
+  | { readonly kind: 'consent'; readonly admin: number }
+  /** What goes wrong between the gateway and the OAuth provider. */
+  | { readonly kind: 'provider'; readonly fails: ProviderFault; readonly lasts_ms: number }
   | {
       readonly kind: 'cut off'
       readonly process: number
@@ -72,6 +107,7 @@ export type Step = { readonly at_ms: number } /** Some calls, one after the othe
   | { readonly kind: 'upgrade'; readonly process: number }
 )
 
+export type LockKind = (typeof LOCK_TARGETS)[number]
 const FAULTS = [
   'cut off',
   'messages',
@@ -82,7 +118,10 @@ const FAULTS = [
   'failover',
   'clock',
   'upgrade',
+  'provider',
 ] as const
+/** The first subject draws what it drew before there were others. */
+const FAULTS_OF_KILLS = FAULTS.slice(0, -1)
 
 export type Fault = Extract<Step, { kind: (typeof FAULTS)[number] }>
 
@@ -90,6 +129,9 @@ export const isFault = (step: Step): step is Fault => FAULTS.some((kind) => kind
 
 export interface Plan {
   readonly seed: number
+  readonly subject: Subject
+  /** How the OAuth provider is: whether it tells of a token if it is active, and how long it takes a replaced one. */
+  readonly provider: { readonly introspects: boolean; readonly reuse_s: number }
   readonly edges: number
   readonly admins: number
   readonly agents: number
@@ -121,9 +163,20 @@ const endOf = (step: Step): number => {
   )
 }
 
+/** The seeds of each subject begin at a multiple of this. */
+export const SUBJECT_SEEDS = 1_000_000
+
+/** The n-th of the seeds that are run by turns, so many of each subject. */
+export function seedOfTurn(n: number): number {
+  const subject = TURNS[n % TURNS.length] ?? 'kills'
+  return SUBJECTS.indexOf(subject) * SUBJECT_SEEDS + n
+}
+const TURNS: readonly Subject[] = ['kills', 'locks', 'kills', 'approvals', 'kills', 'refresh']
+
 /** A plan that follows from a number. `keep`: without all steps but these, as a shrunk plan is. */
 export function planOfSeed(seed: number, keep: readonly number[] | null = null): Plan {
   const random = new Random(seed)
+  const subject = SUBJECTS[Math.floor(seed / SUBJECT_SEEDS)] ?? 'kills'
   const edges = random.pick([1, 2, 2, 3])
   const admins = random.pick([1, 2, 2])
   const agents = random.pick([1, 1, 2, 3])
@@ -133,7 +186,7 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
   )
   // The others draw what they drew before there were these.
   const isOfClock = seed % CLOCK_SEEDS === CLOCK_SEEDS - 1
-  const size = { random, edges, admins, agents, lease_ms }
+  const size = { random, subject, edges, admins, agents, lease_ms }
   const scenario = random.chance(0.6) ? drawScenario(size, random.between(300, 900), isOfClock) : []
   const last_ms = Math.max(0, ...scenario.map(endOf))
   const calm_ms = Math.max(last_ms, random.pick(scenario.length > 0 ? [0] : [1500, 2500, 4000]))
@@ -142,8 +195,8 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
   )
   const drawn = { ...size, calm_ms, moments_ms, together: random.pick([0, 0.5, 0.9]) }
   // Each seed has a few kinds of faults and of work: with all at once, nothing but refusals would happen.
-  const faults = FAULTS.filter(() => random.chance(0.3))
-  const work = WORK.filter(() => random.chance(0.7))
+  const faults = FAULTS_OF[subject].filter(() => random.chance(0.3))
+  const work = WORK[subject].filter(() => random.chance(0.7))
   // A scenario is disturbed by little else.
   const most = scenario.length > 0 ? SCENARIO_EXTRAS_MAX : 20
   const count = (kinds: readonly unknown[], max: number): number =>
@@ -151,7 +204,7 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
   const steps = [
     ...scenario,
     ...Array.from({ length: scenario.length > 0 ? 1 : random.whole(2, 7) }, () =>
-      aStep(drawn, 'calls'),
+      aStep(drawn, subject === 'refresh' ? 'tokens' : 'calls'),
     ),
     ...Array.from({ length: count(work, most) }, () => aStep(drawn, random.pick(work))),
     ...Array.from({ length: count(faults, scenario.length > 0 ? 2 : 8) }, () =>
@@ -159,7 +212,27 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
     ),
   ].sort((a, b) => a.at_ms - b.at_ms)
   const kept = keep === null ? steps : keep.flatMap((i) => steps[i] ?? [])
-  return { seed, edges, admins, agents, lease_ms, calm_ms, drifts, steps: kept }
+  const provider = { introspects: random.chance(0.5), reuse_s: random.pick([0, 0, 1]) }
+  return { seed, subject, provider, edges, admins, agents, lease_ms, calm_ms, drifts, steps: kept }
+}
+
+/** What the calls of a subject are for. */
+export function drawPath(
+  random: Random,
+  subject: Subject,
+): Pick<Extract<Step, { kind: 'calls' }>, 'path' | 'method' | 'item' | 'wait_s'> {
+  switch (subject) {
+    case 'kills':
+    case 'refresh':
+      return { path: random.pick(['open', 'data'] as const) }
+    case 'locks':
+      return {
+        path: random.pick(['open', 'data'] as const),
+        ...(random.chance(0.5) ? { method: 'POST' } : {}),
+      }
+    case 'approvals':
+      return { path: 'asked', item: random.whole(0, 1), wait_s: random.pick([0, 0, 1]) }
+  }
 }
 
 interface Drawn extends Size {
@@ -169,24 +242,44 @@ interface Drawn extends Size {
   readonly together: number
 }
 
-const WORK: readonly Step['kind'][] = [
-  'kill',
-  'kill',
-  'kill',
-  'kill',
-  'reactivate',
-  'reactivate',
-  'automatic kill',
-  'rotate',
-  'rotate',
-  'rotate twice',
-  'scope',
-  'scope',
-  'revoke',
-]
+const times = (kinds: Partial<Record<Step['kind'], number>>): readonly Step['kind'][] =>
+  Object.entries(kinds).flatMap(([kind, count]) =>
+    Array.from({ length: count }, () => kind as Step['kind']),
+  )
+
+const WORK: Readonly<Record<Subject, readonly Step['kind'][]>> = {
+  kills: times({
+    kill: 4,
+    reactivate: 2,
+    'automatic kill': 1,
+    rotate: 2,
+    'rotate twice': 1,
+    scope: 2,
+    revoke: 1,
+  }),
+  locks: times({ lock: 5, unlock: 3, kill: 1, reactivate: 1, scope: 1, rotate: 1 }),
+  approvals: times({
+    calls: 4,
+    approve: 6,
+    deny: 1,
+    cancel: 1,
+    kill: 2,
+    reactivate: 2,
+    scope: 1,
+    rotate: 1,
+  }),
+  refresh: times({ tokens: 5, consent: 1, rotate: 1 }),
+}
+
+const FAULTS_OF: Readonly<Record<Subject, readonly Fault['kind'][]>> = {
+  kills: FAULTS_OF_KILLS,
+  locks: FAULTS_OF_KILLS,
+  approvals: FAULTS_OF_KILLS,
+  refresh: [...FAULTS.filter((kind) => kind !== 'upgrade'), 'provider', 'crash'],
+}
 
 function aStep(
-  { random, edges, admins, agents, lease_ms, calm_ms, moments_ms, together }: Drawn,
+  { random, subject, edges, admins, agents, lease_ms, calm_ms, moments_ms, together }: Drawn,
   kind: Step['kind'],
 ): Step {
   const at_ms =
@@ -209,13 +302,35 @@ function aStep(
         count: random.whole(1, 40),
         every_ms: random.pick([3, 15, 60]),
         lasts_ms: random.chance(0.7) ? random.whole(1, 30) : random.whole(100, 6000),
-        path: random.pick(['open', 'data'] as const),
+        ...drawPath(random, subject),
       }
     case 'kill':
     case 'reactivate':
     case 'scope':
     case 'revoke':
       return { at_ms, kind, admin, agent }
+    case 'lock':
+      return {
+        at_ms,
+        kind,
+        admin,
+        agent,
+        target: random.pick(LOCK_TARGETS),
+        mode: random.pick(LOCK_MODES),
+        for_ms: random.chance(0.3) ? random.whole(100, 3000) : null,
+      }
+    case 'unlock':
+      return { at_ms, kind, admin, which: random.whole(0, 3) }
+    case 'approve':
+    case 'deny':
+    case 'cancel':
+      return { at_ms, kind, admin, agent }
+    case 'tokens':
+      return { at_ms, kind, edge, count: random.whole(1, 12), every_ms: random.pick([5, 40, 150]) }
+    case 'consent':
+      return { at_ms, kind, admin }
+    case 'provider':
+      return { at_ms, kind, fails: random.pick(PROVIDER_FAULTS), lasts_ms }
     case 'automatic kill':
       return { at_ms, kind, edge, agent }
     case 'rotate':

@@ -8,18 +8,22 @@ import { copyOfPackage } from '../mutation/copy-of-package.ts'
 import { type Mutation, MUTATIONS } from './mutations.ts'
 
 /**
- * `npm run simulate:mutations [-- --minutes N WORD…]`: makes each wrong edit of `mutations.ts` in a copy of this package and
- * simulates until a seed finds it, for so many minutes of CPU (60). Fails if one is not found.
+ * `npm run simulate:mutations [-- --minutes N] [--kept] [WORD…]`: makes each wrong edit of `mutations.ts` in a copy of this package and
+ * simulates until three seeds find it, for so many minutes of CPU (60); with `--kept` only the seed that is kept for it. Fails if one is
+ * not found.
  */
 const { values, positionals: words } = parseArgs({
-  options: { minutes: { type: 'string', default: '60' } },
+  options: {
+    minutes: { type: 'string', default: '60' },
+    kept: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const chosen = MUTATIONS.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 )
-/** Seeds that fail with an edit: the first may fail without it too. */
-const SEEDS_MAX = 3
+/** Seeds that find an edit. The first may fail without it too. */
+const SEEDS_WANTED = 3
 const MESSAGE_MAX = 300
 const FOUND = /^(?:the kept )?seed (\d+)/
 const copy = copyOfPackage()
@@ -51,22 +55,27 @@ function tryMutation(mutation: Mutation): string {
     writeFileSync(place, isLua ? source : compile(source))
     return [place, text] as const
   })
-  const { stdout, stderr } = simulate(copy, [
-    '--minutes',
-    values.minutes,
-    '--failures',
-    String(SEEDS_MAX),
-  ])
+  const { name, subject = 'kills' } = mutation
+  const search = ['--fresh', '--subject', subject, '--minutes', values.minutes]
+  const { stdout, stderr } = simulate(
+    copy,
+    values.kept
+      ? ['--kept', name, '--seeds', '0']
+      : [...search, '--failures', String(SEEDS_WANTED)],
+  )
   for (const [place, text] of before) writeFileSync(place, text)
   if (stderr !== '') return `does not run: ${stderr.slice(0, 500)}`
   const lines = stdout.split('\n')
-  for (const [i, line] of lines.entries()) {
+  // A seed that fails without the edit has found something else.
+  const found = lines.filter((line) => {
     const [, seed] = FOUND.exec(line) ?? []
-    // A seed that fails without the edit has found something else.
-    if (seed !== undefined && simulate(copy, ['--seed', seed]).status === 0)
-      return `${line.slice(0, MESSAGE_MAX)};${lines[i + 1]}`
-  }
-  return 'NOT FOUND'
+    return seed !== undefined && (values.kept || simulate(copy, ['--seed', seed]).status === 0)
+  })
+  const [first] = found
+  if (first === undefined) return 'NOT FOUND'
+  const [, shrunk = ''] = lines.slice(lines.indexOf(first))
+  const others = found.slice(1).map((line) => /after \d+ seeds/.exec(line)?.[0] ?? '')
+  return [first.slice(0, MESSAGE_MAX), ...others, shrunk.trim()].join('; ')
 }
 
 function simulate(folder: string, args: readonly string[]): SpawnSyncReturns<string> {

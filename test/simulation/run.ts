@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { KEPT_SEEDS } from './kept-seeds.ts'
-import { type Plan, planOfSeed } from './plan.ts'
+import { type Plan, planOfSeed, seedOfTurn, SUBJECT_SEEDS } from './plan.ts'
+import { SUBJECTS } from './subject.ts'
 import { shrink } from './shrink.ts'
 import { type Outcome, simulate } from './simulate.ts'
 
@@ -17,6 +18,12 @@ const { values } = parseArgs({
     keep: { type: 'string' },
     /** How many seeds may fail before it ends. */
     failures: { type: 'string', default: '5' },
+    /** Of one subject alone. */
+    subject: { type: 'string' },
+    /** The kept seed of this name, and no other. */
+    kept: { type: 'string' },
+    /** Without the kept seeds. */
+    fresh: { type: 'boolean', default: false },
     counts: { type: 'boolean', default: false },
   },
 })
@@ -45,15 +52,16 @@ async function run(plan: Plan): Promise<Outcome> {
   return outcome
 }
 
-async function report(seed: number, outcome: Outcome): Promise<void> {
-  const cpu_s = cpuSeconds()
+/** @param isFirst only the first one is shrunk */
+async function report(seed: number, outcome: Outcome, isFirst: boolean): Promise<void> {
+  const after = `after ${sum.seeds} seeds and ${cpuSeconds().toFixed(1)} s of CPU`
+  const failed = `seed ${seed} fails: ${outcome.violation?.message.slice(0, MESSAGE_MAX)} (${after})`
+  if (!isFirst) return say(failed)
   const again = await simulate(planOfSeed(seed))
   const isSame = again.digest === outcome.digest
   const rule = outcome.violation?.rule ?? ''
   const keep = isSame ? await shrink(seed, rule) : []
-  say(
-    `seed ${seed} fails: ${outcome.violation?.message.slice(0, MESSAGE_MAX)} (after ${cpu_s.toFixed(1)} s of CPU)`,
-  )
+  say(failed)
   say(
     isSame
       ? `  shrunk to ${keep.length} steps: npm run simulate -- --seed ${seed} --keep ${keep.join(',')}`
@@ -63,7 +71,8 @@ async function report(seed: number, outcome: Outcome): Promise<void> {
 
 async function search(): Promise<void> {
   let failed = 0
-  for (const { found, seed, keep } of KEPT_SEEDS) {
+  for (const { found, seed, keep } of values.fresh ? [] : KEPT_SEEDS) {
+    if (values.kept !== undefined && values.kept !== found) continue
     const { violation } = await run(planOfSeed(seed, keep))
     if (violation === null) continue
     failed++
@@ -72,10 +81,12 @@ async function search(): Promise<void> {
   const from = Number(values.from)
   const seeds = values.seeds ?? (values.minutes === undefined ? DEFAULT_SEEDS : Infinity)
   const end_s = values.minutes === undefined ? Infinity : cpuSeconds() + Number(values.minutes) * 60
-  for (let seed = from; seed < from + Number(seeds) && cpuSeconds() < end_s; seed++) {
+  for (let n = from; n < from + Number(seeds) && cpuSeconds() < end_s; n++) {
+    const subject = SUBJECTS.findIndex((one) => one === values.subject)
+    const seed = subject < 0 ? seedOfTurn(n) : subject * SUBJECT_SEEDS + n
     const outcome = await run(planOfSeed(seed))
     if (outcome.violation === null) continue
-    await report(seed, outcome)
+    await report(seed, outcome, failed === 0)
     if (++failed >= Number(values.failures)) break
   }
   const hours = sum.simulated_ms / 3_600_000

@@ -103,6 +103,13 @@ export function simulateRuntime(worldOf: () => World): () => void {
   }
   replace(globalThis, globals)
   replace(performance, { now: () => worldOf().current?.monotonicMs() ?? real() })
+  replace(AbortSignal, {
+    timeout: (ms: number) => {
+      const given = new AbortController()
+      globals.setTimeout(() => given.abort(), ms)
+      return given.signal
+    },
+  })
   replace(Math, { random: () => here().random.next() })
   replace(timersPromises, {
     setTimeout: (ms: number, value: unknown) =>

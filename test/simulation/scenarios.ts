@@ -1,11 +1,14 @@
 import { ROLES, type Role } from './network.ts'
 import type { Random } from './random.ts'
 import type { Step } from './plan.ts'
+import type { Subject } from './subject.ts'
+import { SUBJECT_SCENARIOS } from './subject-scenarios.ts'
 
 // Faults that meet what they are about: a partition with a kill in it, a failover that loses a change. Their parameters are drawn.
 
 export interface Size {
   readonly random: Random
+  readonly subject: Subject
   readonly edges: number
   readonly admins: number
   readonly agents: number
@@ -24,7 +27,7 @@ export const SOME_ROLES: readonly (readonly Role[])[] = [
 const BOTH = ['up', 'down'] as const
 
 /** Draws the parts of one scenario. Times begin at 0. */
-class Scenario {
+export class Scenario {
   readonly random: Random
   readonly lease_ms: number
   readonly edge: number
@@ -41,6 +44,11 @@ class Scenario {
 
   get admin(): number {
     return this.random.whole(0, this.#size.admins - 1)
+  }
+
+  /** Any edge. */
+  get anyEdge(): number {
+    return this.random.whole(0, this.#size.edges - 1)
   }
 
   /** The number of an admin as a process. */
@@ -75,7 +83,9 @@ class Scenario {
   }
 }
 
-const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
+export type Scenarios = readonly ((scenario: Scenario) => readonly Step[])[]
+
+const SCENARIOS: Scenarios = [
   function whileAnEdgeIsCutOff(one) {
     const { random, edge: process, lease_ms } = one
     const ways = random.pick([['up'], ['down'], ['up', 'down']] as const)
@@ -203,7 +213,7 @@ const SCENARIOS: readonly ((scenario: Scenario) => readonly Step[])[] = [
 ]
 
 /** The store takes a heartbeat for older than it is, or has lost it, while its edge is cut off and serves until its lease is over. */
-const CLOCK_SCENARIOS: typeof SCENARIOS = [
+const CLOCK_SCENARIOS: Scenarios = [
   function withAStepOfTheStore(one) {
     const { random, edge: process, lease_ms } = one
     const step_ms = one.ms(60, 0.6 * lease_ms)
@@ -239,6 +249,9 @@ const CLOCK_SCENARIOS: typeof SCENARIOS = [
 
 /** Steps of one scenario that follow each other from `from_ms`. */
 export function drawScenario(size: Size, from_ms: number, isOfClock: boolean): readonly Step[] {
-  const steps = size.random.pick(isOfClock ? CLOCK_SCENARIOS : SCENARIOS)(new Scenario(size))
+  const { random, subject } = size
+  const scenarios =
+    subject !== 'kills' ? SUBJECT_SCENARIOS[subject] : isOfClock ? CLOCK_SCENARIOS : SCENARIOS
+  const steps = random.pick(scenarios)(new Scenario(size))
   return steps.map((step) => ({ ...step, at_ms: from_ms + step.at_ms }))
 }

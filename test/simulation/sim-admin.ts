@@ -5,7 +5,12 @@ import { watchLostChanges } from '../../admin/changes/watch-lost-changes.ts'
 import type { AdminContext } from '../../admin/context/admin-context.ts'
 import { RecentChanges } from '../../admin/context/recent-changes.ts'
 import { answer, type Outcome, type Plan } from '../../admin/http/outcome.ts'
+import { planLift } from '../../admin/kill/plan-lift.ts'
 import { startKillSweeper } from '../../admin/kill/start-kill-sweeper.ts'
+import { connectionOwner } from '../../admin/oauth/connection-owner.ts'
+import { keepGrant } from '../../admin/oauth/finish-consent.ts'
+import { refreshGrants } from '../../admin/oauth/refresh-grants.ts'
+import { type Decide, decideRequest } from '../../admin/requests/decide-request.ts'
 import type { AttemptOutcome } from '../../admin/webhooks/attempt-outcome.ts'
 import { DeliveryQueue } from '../../admin/webhooks/delivery-queue.ts'
 import { DeliveryWorker } from '../../admin/webhooks/delivery-worker.ts'
@@ -14,17 +19,22 @@ import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
 import { followStore } from '../../core/control/store-clock.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { Lock, LockMode, LockTarget } from '../../core/catalogue/model.ts'
+import { createLock } from '../../core/kill/create-lock.ts'
+import type { LockReceipt } from '../../core/kill/lock-record.ts'
 import { killAgent, type KillReceipt } from '../../core/kill/kill-agent.ts'
 import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
-import { CHANNELS } from '../../core/redis/redis-keys.ts'
-import { ORG, ring } from './deployment.ts'
+import type { Egress } from '../../core/token/post-form.ts'
+import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { CONNECTION, grantFor, ORG, ring, TOKEN } from './deployment.ts'
 import { type Links, linksOf } from './network.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimProcess } from './sim-process.ts'
+import type { IssuedTokens } from './sim-provider.ts'
 import type { SimStore } from './sim-store.ts'
 
 const ACTOR = {
-  token_id: 'tok_1',
+  token_id: TOKEN,
   organization_id: ORG,
   email: 'ops@example.com',
   role: 'admin',
@@ -40,7 +50,13 @@ const SCHEDULES_INTERVAL_MS = 1_000
 export interface Edit {
   readonly idempotency_key: string | null
   /** Reads what is there, and plans. */
-  readonly decide: (admin: SimAdmin) => Promise<Plan>
+  readonly decide: (admin: SimAdmin) => Promise<Outcome>
+}
+
+export interface SimLock {
+  readonly target: LockTarget
+  readonly mode: LockMode
+  readonly for_ms: number | null
 }
 
 /** One admin process, made of the product's parts as `admin/start-admin.ts` makes it, without HTTP. */
@@ -51,6 +67,8 @@ export class SimAdmin {
   readonly #lease_ms: number
   readonly #log: (message: string, data: object) => void
   readonly #attempt: (event_id: string, body: Buffer) => Promise<AttemptOutcome>
+  /** Null: it renews no tokens. */
+  readonly #egress: Egress | null
   context: AdminContext | null = null
   #starts = 0
   #requests = 0
@@ -61,6 +79,7 @@ export class SimAdmin {
     lease_ms: number,
     log: (message: string, data: object) => void,
     attempt: (event_id: string, body: Buffer) => Promise<AttemptOutcome>,
+    egress: Egress | null,
   ) {
     this.process = process
     this.links = linksOf(process)
@@ -68,6 +87,7 @@ export class SimAdmin {
     this.#lease_ms = lease_ms
     this.#log = log
     this.#attempt = attempt
+    this.#egress = egress
   }
 
   start(): void {
@@ -115,7 +135,9 @@ export class SimAdmin {
     const blocking = client('queue')
     new OutboxRelay({ redis, blocking, queue, now, log, onDeliveries: () => worker.wake() }).start()
     worker.start()
-    const settings = { killLease_ms: lease_ms }
+    const tokenEgress = this.#egress
+    if (tokenEgress !== null) refreshGrants({ redis, ring, tokenEgress, lease_ms, now, log })
+    const settings = { killLease_ms: lease_ms, organizationId: ORG, adminEmail: '' }
     this.context = {
       settings,
       redis,
@@ -165,6 +187,71 @@ export class SimAdmin {
     return reactivateAgent({ ...context, lease_ms: context.settings.killLease_ms }, order)
   }
 
+  /** Null if it was refused. */
+  async lock({ target, mode, for_ms }: SimLock): Promise<{
+    readonly lock: Lock
+    readonly receipt: LockReceipt
+  } | null> {
+    const context = this.#need()
+    const ends_ms = for_ms === null ? null : context.clock.nowMs() + for_ms
+    const order = {
+      organization_id: ORG,
+      role: 'admin',
+      target,
+      mode,
+      message: null,
+      reference: null,
+      expires_at: ends_ms === null ? null : new Date(ends_ms).toISOString(),
+      default_organization: ORG,
+      actor: this.#actor(),
+    } as const
+    const made = await createLock({ ...context, lease_ms: context.settings.killLease_ms }, order)
+    return typeof made === 'string' ? null : made
+  }
+
+  /** @param find the lock to lift of those that there are; returns it when its end is answered */
+  async unlock(find: (locks: readonly Lock[]) => Lock | undefined): Promise<Lock | null> {
+    const { redis, now } = this.#need()
+    const places = await Promise.all([ORG, '*'].map((org) => redis.hvals(REDIS_KEYS.locks(org))))
+    const texts = new Map(
+      places.flat().map((text) => {
+        const lock = JSON.parse(text) as Lock
+        return [lock.lock_id, { lock, text }] as const
+      }),
+    )
+    const found = find([...texts.values()].map(({ lock }) => lock))
+    const known = found === undefined ? undefined : texts.get(found.lock_id)
+    if (known === undefined) return null
+    const by = { actor: ACTOR, request_id: this.#actor().request_id }
+    const done = await this.change({
+      idempotency_key: null,
+      decide: () => Promise.resolve(planLift({ ...known, reason: null }, { ...by, at: now() })),
+    })
+    return done === null ? null : known.lock
+  }
+
+  /** Decides the open requests of an agent, one after the other. */
+  async decide(agent_id: string, what: Decide): Promise<void> {
+    const { redis } = this.#need()
+    const open = await redis.zrange(REDIS_KEYS.accessRequestsOf(ORG, agent_id), '0', '-1')
+    for (const request_id of open) {
+      const context = this.#need()
+      const by = { actor: ACTOR, request_id: this.#actor().request_id }
+      const call = { context, params: { request_id }, query: {}, body: null, headers: {}, ...by }
+      await this.change({ idempotency_key: null, decide: () => decideRequest(call, what) })
+    }
+  }
+
+  /** A consent is given again: the provider has issued these tokens. */
+  async consent(tokens: IssuedTokens): Promise<boolean> {
+    const context = this.#need()
+    const owned = await connectionOwner(context.redis, ORG, CONNECTION)
+    if (owned === null) return false
+    const grant = grantFor(tokens, context.clock.nowMs())
+    const by = { actor: ACTOR, request_id: this.#actor().request_id }
+    return (await keepGrant(context, by, owned, grant)).kind === 'answer'
+  }
+
   /** What the answer says was made; null if it was refused. */
   async change({ idempotency_key, decide }: Edit): Promise<unknown> {
     const context = this.#need()
@@ -183,7 +270,7 @@ export class SimAdmin {
     const request = { actor: ACTOR, request_id: this.#actor().request_id, identity }
     const plan = (): Promise<Outcome> => decide(this)
     const done = await carryOut(context, new KeptAnswers(context), request, plan)
-    return done.kind === 'answer' ? done.body : null
+    return done.kind === 'answer' ? (done.body ?? {}) : null
   }
 }
 

@@ -7,7 +7,7 @@ import { Violation } from './world.ts'
 
 export type CallStep = Pick<
   Extract<Step, { kind: 'calls' }>,
-  'edge' | 'agent' | 'key' | 'lasts_ms' | 'path'
+  'edge' | 'agent' | 'key' | 'lasts_ms' | 'path' | 'method' | 'item' | 'wait_s'
 >
 
 /** Of the credentials of `deployment.ts`. */

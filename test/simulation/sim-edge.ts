@@ -6,17 +6,25 @@ import { afterPause } from '../../ext-proc/fleet/after-pause.ts'
 import type { EdgeConnections } from '../../ext-proc/fleet/connect-edge.ts'
 import { joinFleet, type Membership } from '../../ext-proc/fleet/join-fleet.ts'
 import { type AutoKiller, makeAutoKiller } from '../../ext-proc/kill/make-auto-killer.ts'
+import { accessToken } from '../../core/oauth/access-token.ts'
+import type { RefreshParts } from '../../core/oauth/refresh-grant.ts'
+import type { Egress } from '../../core/token/post-form.ts'
+import type { TokenAnswer } from '../../core/token/read-token-answer.ts'
+import { approvalStore } from '../../ext-proc/call/approval-store.ts'
 import type { EdgeSettings } from '../../ext-proc/process/read-edge-settings.ts'
 import { RateTaker } from '../../ext-proc/rate/rate-taker.ts'
 import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { AgentUses } from '../../ext-proc/record/agent-uses.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
-import { ENCRYPTION_KEY, ORG } from './deployment.ts'
+import { connectionOwner, ENCRYPTION_KEY, ORG } from './deployment.ts'
 import { type Links, linksOf } from './network.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { SimStore } from './sim-store.ts'
+
+/** How long a call waits for a decision at most. */
+const HOLD_MAX_MS = 2_000
 
 const nowMs = (): number => performance.now()
 const isAnswer = (arg: string): boolean => arg.startsWith('{"epoch":')
@@ -31,10 +39,12 @@ export class SimEdge {
   readonly #store: SimStore
   readonly #lease_ms: number
   readonly #log: (message: string, data: object) => void
+  readonly #egress: Egress
   fleet: Membership | null = null
   recorder: ActivityRecorder | null = null
   parts: CallStreamParts | null = null
   autoKill: AutoKiller | null = null
+  #refresh: RefreshParts | null = null
   /** Called with each acknowledgement when it is sent. */
   onAcknowledge: (text: string) => void = () => undefined
   #starts = 0
@@ -44,17 +54,19 @@ export class SimEdge {
     store: SimStore,
     lease_ms: number,
     log: (message: string, data: object) => void,
+    egress: Egress,
   ) {
     this.process = process
     this.links = linksOf(process)
     this.#store = store
     this.#lease_ms = lease_ms
     this.#log = log
+    this.#egress = egress
   }
 
   start(): void {
     const { process } = this
-    this.fleet = this.recorder = this.parts = this.autoKill = null
+    this.fleet = this.recorder = this.parts = this.autoKill = this.#refresh = null
     process.start()
     this.#starts++
     process.run(() => {
@@ -125,15 +137,10 @@ export class SimEdge {
       pool: {} as DecisionServices['pool'],
       autoKill,
       keyedHash: (_, hash) => hash,
-      holds: { calls: { wait: () => Promise.resolve('full' as const) }, limit_ms: 0, margin_ms: 0 },
-      approvals: {
-        take: nothing,
-        seal: nothing,
-        noteForwarded: () => Promise.resolve(),
-        edge_id: name,
-      },
+      holds: { calls: fleet.held, limit_ms: HOLD_MAX_MS, margin_ms: 0 },
+      approvals: approvalStore({ redis: commands, ring: fleet.keyRing, edge_id: name, log }),
       takeRate: (counter) => rates.take(counter),
-      nowMs: Date.now,
+      nowMs: fleet.clock.nowMs,
       settings: {
         organization_id: ORG,
         max_body_bytes: 1_000_000,
@@ -143,6 +150,7 @@ export class SimEdge {
       },
       installation: () => 'ins_simulated',
     }
+    this.#refresh = { redis: commands, ring: fleet.keyRing, egress: this.#egress, lease_ms }
     this.fleet = fleet
     this.recorder = recorder
     this.autoKill = autoKill
@@ -171,5 +179,10 @@ export class SimEdge {
   /** A message of Envoy arrives: the first of a call. */
   receive(stream: ConstructorParameters<typeof CallStream>[0]): void {
     if (this.parts !== null) new CallStream(stream, this.parts)
+  }
+
+  /** For a call with the connection; null if it has not started. */
+  token(): Promise<TokenAnswer> | null {
+    return this.#refresh === null ? null : accessToken(this.#refresh, connectionOwner(), null)
   }
 }

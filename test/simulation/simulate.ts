@@ -1,4 +1,5 @@
 import type { AttemptOutcome } from '../../admin/webhooks/attempt-outcome.ts'
+import type { Egress } from '../../core/token/post-form.ts'
 import type { ApiKey, Integration, Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import {
@@ -14,16 +15,21 @@ import {
   setUp,
   versionOf,
 } from './deployment.ts'
+import { ApprovalOracle } from './approval-oracle.ts'
 import { checkEnd, isSettled } from './check-end.ts'
+import { LockOracle } from './lock-oracle.ts'
 import { Oracle } from './oracle.ts'
 import { type Fault, isFault, type Plan, type Step } from './plan.ts'
 import { NORMAL_MS } from './network.ts'
+import { RefreshOracle } from './refresh-oracle.ts'
 import { simulateRuntime } from './runtime.ts'
 import { planOf, SimAdmin } from './sim-admin.ts'
 import { type CallStep, SimCall } from './sim-call.ts'
 import { SimEdge } from './sim-edge.ts'
 import { SimProcess } from './sim-process.ts'
+import { SimProvider } from './sim-provider.ts'
 import { SimStore } from './sim-store.ts'
+import { doOfSubject } from './subject-steps.ts'
 import { Violation, World } from './world.ts'
 
 export interface Outcome {
@@ -85,6 +91,7 @@ export class Simulation {
   readonly plan: Plan
   readonly world: World
   readonly store: SimStore
+  readonly provider: SimProvider
   readonly edges: readonly SimEdge[]
   readonly admins: readonly SimAdmin[]
   readonly oracle: Oracle
@@ -101,7 +108,7 @@ export class Simulation {
     const log =
       (name: string) =>
       (message: string, data: object): void => {
-        this.#count(`log: ${message}`)
+        this.count(`log: ${message}`)
         if (world.lines !== null) world.note(`${name} says: ${message} ${textOf(data)}`)
       }
     const process = (name: string, number: number): SimProcess => {
@@ -110,22 +117,33 @@ export class Simulation {
       return made
     }
     const { lease_ms } = plan
-    this.edges = Array.from(
-      { length: plan.edges },
-      (_, i) => new SimEdge(process(`edge-${i}`, i), store, lease_ms, log(`edge-${i}`)),
-    )
+    const provider = (this.provider = new SimProvider(world, plan.provider))
+    const egressOf = (one: SimProcess): Egress =>
+      ({ network: provider.networkOf(one) }) as unknown as Egress
+    const isOfTokens = plan.subject === 'refresh'
+    this.edges = Array.from({ length: plan.edges }, (_, i) => {
+      const own = process(`edge-${i}`, i)
+      return new SimEdge(own, store, lease_ms, log(`edge-${i}`), egressOf(own))
+    })
     this.admins = Array.from({ length: plan.admins }, (_, i) => {
       const name = `admin-${i}`
       const attempt = (id: string, body: Buffer) => this.#deliver(id, body)
-      return new SimAdmin(process(name, plan.edges + i), store, lease_ms, log(name), attempt)
+      const own = process(name, plan.edges + i)
+      const egress = isOfTokens ? egressOf(own) : null
+      return new SimAdmin(own, store, lease_ms, log(name), attempt, egress)
     })
-    this.oracle = new Oracle(world, store, this.edges, plan.agents, lease_ms)
+    const isStepped = plan.steps.some((step) => step.kind === 'clock' && step.process === -1)
+    this.oracle = new Oracle(world, store, this.edges, plan.agents, lease_ms, {
+      locks: new LockOracle(world, store, lease_ms, isStepped),
+      approvals: new ApprovalOracle(world, store),
+      refresh: isOfTokens ? new RefreshOracle(world, store, provider, plan) : null,
+    })
   }
 
   async run(): Promise<Outcome> {
     const { plan, world, store, oracle } = this
     world.current = store.process
-    setUp(store.model, plan.agents)
+    setUp(store.model, plan, this.provider.consent())
     world.current = null
     oracle.look()
     store.onCommand = (from, name, args) => this.#onCommand(from, name, args)
@@ -185,7 +203,7 @@ export class Simulation {
     while (world.now_ms < end_ms && !isQuiet())
   }
 
-  #count(what: string): void {
+  count(what: string): void {
     this.counts[what] = (this.counts[what] ?? 0) + 1
   }
 
@@ -207,7 +225,7 @@ export class Simulation {
 
   #do(step: Step): void {
     this.world.note(`--- ${JSON.stringify(step)}`)
-    this.#count(step.kind)
+    this.count(step.kind)
     const { asked } = this.oracle
     asked.add(
       isFault(step) ? 'fault' : 'agent' in step ? `${step.kind} ${agentId(step.agent)}` : step.kind,
@@ -223,23 +241,31 @@ export class Simulation {
         return
       }
       case 'kill':
-        return this.#ask(step.admin, (admin) => this.#kill(admin, agentId(step.agent)))
+        return this.ask(step.admin, (admin) => this.#kill(admin, agentId(step.agent)))
       case 'reactivate':
-        return this.#ask(step.admin, (admin) => this.#reactivate(admin, agentId(step.agent)))
+        return this.ask(step.admin, (admin) => this.#reactivate(admin, agentId(step.agent)))
       case 'automatic kill':
         return this.#killAutomatically(step.edge, step.agent)
       case 'rotate':
-        return this.#ask(step.admin, (admin) => this.#rotate(admin, null))
+        return this.ask(step.admin, (admin) => this.#rotate(admin, null))
       case 'rotate twice': {
         const key = `key-${++this.#keys}`
         for (const number of this.admins.keys())
-          this.#ask(number, (admin) => this.#rotate(admin, key))
+          this.ask(number, (admin) => this.#rotate(admin, key))
         return
       }
       case 'scope':
-        return this.#ask(step.admin, (admin) => this.#changeScope(admin, step.agent))
+        return this.ask(step.admin, (admin) => this.#changeScope(admin, step.agent))
       case 'revoke':
-        return this.#ask(step.admin, (admin) => this.#revoke(admin, step.agent))
+        return this.ask(step.admin, (admin) => this.#revoke(admin, step.agent))
+      case 'lock':
+      case 'unlock':
+      case 'approve':
+      case 'deny':
+      case 'cancel':
+      case 'tokens':
+      case 'consent':
+        return doOfSubject(this, step)
     }
   }
 
@@ -299,6 +325,12 @@ export class Simulation {
         return
       case 'upgrade':
         if (one instanceof SimAdmin) one.process.isNewer = true
+        return
+      case 'provider':
+        this.provider.fault = step.fails
+        world.after(step.lasts_ms, () => {
+          this.provider.fault = null
+        })
     }
   }
 
@@ -324,6 +356,7 @@ export class Simulation {
     const { world, store } = this
     world.note('--- the faults end')
     store.process.resume()
+    this.provider.fault = null
     for (const one of [...this.edges, ...this.admins]) {
       for (const link of Object.values(one.links)) link.calm()
       one.process.resume()
@@ -344,7 +377,7 @@ export class Simulation {
       world.note(
         `${call.request_id} of ${agentId(step.agent)} at ${edge.process.name}: ${call.state} ${call.reason}`,
       )
-      this.#count(`call: ${call.state} ${call.reason}`)
+      this.count(`call: ${call.state} ${call.reason}`)
       try {
         oracle.decided(call)
       } catch (error) {
@@ -379,10 +412,11 @@ export class Simulation {
       () => {
         edge.receive(call.stream)
         call.requestHeaders(true, {
-          ':method': 'GET',
+          ':method': step.method ?? 'GET',
           ':scheme': 'https',
           ':authority': 'gateway',
-          ':path': `/${ORIGIN}/v1/${step.path}/x`,
+          ':path': `/${ORIGIN}/v1/${step.path}/${step.item ?? 'x'}`,
+          ...(step.wait_s ? { prefer: `wait=${step.wait_s}` } : {}),
           authorization: `Bearer ${keyText(step.agent, step.key)}`,
           'x-request-id': call.request_id,
           'x-envoy-external-address': '192.0.2.1',
@@ -395,14 +429,14 @@ export class Simulation {
     return call
   }
 
-  #ask(number: number, work: (admin: SimAdmin) => Promise<void>): void {
+  ask(number: number, work: (admin: SimAdmin) => Promise<void>): void {
     const admin = this.admins[number]
     if (admin === undefined || !admin.process.isAlive || admin.context === null) return
     admin.process.run(() => {
       work(admin).catch((error: unknown) => {
         if (error instanceof Violation) this.world.fail(error)
         else {
-          this.#count('request: failed')
+          this.count('request: failed')
           this.world.note(`${admin.process.name} fails: ${String(error)}`)
         }
       })
@@ -411,7 +445,7 @@ export class Simulation {
 
   async #kill(admin: SimAdmin, agent_id: string): Promise<void> {
     const receipt = await admin.kill(agent_id)
-    this.#count(`kill: ${receipt?.complete ? 'complete' : 'incomplete'}`)
+    this.count(`kill: ${receipt?.complete ? 'complete' : 'incomplete'}`)
     this.world.note(`${admin.process.name}: ${agent_id} killed, complete: ${receipt?.complete}`)
     this.oracle.killAnswered(agent_id, receipt)
   }
@@ -516,7 +550,7 @@ export class Simulation {
   }
 }
 
-const isWideScope = ({ rules }: Scope): boolean => rules[0]?.paths.includes('/**') === true
+const isWideScope = ({ rules }: Scope): boolean => rules.some(({ paths }) => paths.includes('/**'))
 
 const textOf = (data: object): string => {
   const { error, err } = data as { error?: unknown; err?: unknown }

@@ -44,9 +44,9 @@ type Arguments = readonly string[]
 
 /** Commands that need no memory, and those that only read. A store that is full refuses the others. */
 const RUN_WHEN_FULL =
-  /^(H?DEL|UNLINK|Z?REM|ZREM|SREM|X?DEL|XTRIM|LTRIM|P?EXPIRE|ZREMRANGEBYRANK|ZPOPMIN|PUBLISH|EVAL|EVALSHA|CONFIG|FLUSHALL|TIME|PING|INFO|WAIT)$/
+  /^(H?DEL|UNLINK|Z?REM|ZREM|SREM|X?DEL|XTRIM|LTRIM|P?EXPIRE(AT)?|ZREMRANGEBY(RANK|SCORE)|ZPOPMIN|PUBLISH|EVAL|EVALSHA|CONFIG|FLUSHALL|TIME|PING|INFO|WAIT)$/
 const READS =
-  /^(H?GET|H?EXISTS|HMGET|HGETALL|HVALS|HKEYS|H?LEN|HSTRLEN|Z(CARD|SCORE|RANGE|RANGEBYSCORE|REVRANGE)|X(RANGE|REVRANGE|LEN|INFO|READ)|L(LEN|INDEX|RANGE)|SMEMBERS|KEYS|P?TTL|MEMORY|MGET|SCAN)$/
+  /^(H?GET|H?EXISTS|HMGET|HGETALL|HVALS|HKEYS|H?LEN|HSTRLEN|Z(CARD|M?SCORE|RANGE|RANGEBYSCORE|REVRANGE)|X(RANGE|REVRANGE|LEN|INFO|READ)|L(LEN|INDEX|RANGE)|SMEMBERS|KEYS|P?TTL|MEMORY|MGET|SCAN)$/
 const FULL = "OOM command not allowed when used memory > 'maxmemory'."
 
 /**
@@ -489,6 +489,22 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
     const score = store.read(key, isSorted)?.score(member)
     return score === undefined ? null : scoreText(score)
   },
+  ZMSCORE: (store, [key = '', ...members]) => {
+    const set = store.read(key, isSorted)
+    return members.map((member) => {
+      const score = set?.score(member)
+      return score === undefined ? null : scoreText(score)
+    })
+  },
+  ZREMRANGEBYSCORE: (store, [key = '', min = '', max = '']) => {
+    const members = byScore(store, [key, min, max])
+    const set = store.read(key, isSorted)
+    for (const member of members) set?.remove(member)
+    if (set?.size === 0) store.remove(key)
+    return members.length
+  },
+  PEXPIREAT: (store, [key = '', at_ms]) =>
+    store.expire(key, toInteger(at_ms) - Math.floor(store.nowUs() / 1000)),
   ZCARD: (store, [key = '']) => store.read(key, isSorted)?.size ?? 0,
   ZRANGE: (store, [key = '', from, to, word]) => {
     const set = store.read(key, isSorted)

@@ -9,6 +9,7 @@ import { compileIntegrations } from '../../core/decision/compile-integrations.ts
 import { compileScopes } from '../../core/decision/compile-scopes.ts'
 import { explainCall } from '../../admin/try/explain-call.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { runOfStore } from '../../core/redis/run-of-store.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { takeApproval } from '../../core/approval/take-approval.ts'
 import { newRequest, wantedApproval } from '../kit/make-access-request.ts'
@@ -288,4 +289,25 @@ test('nothing is asked or taken for an agent that the store knows otherwise, as 
   assert.deepEqual(await ask('e'), { kind: 'stale' })
   await store({ revision: 9 })
   assert.deepEqual(await ask('e'), { kind: 'stale' })
+})
+
+test('an approval of another run of the store, which may have lost that it was used, is void', async () => {
+  const { redis } = await unitStore()
+  const { ask } = await anAsker(redis)
+  await redis.hset(REDIS_KEYS.adminTokens(ORG), 'tok_a', JSON.stringify({ role: 'admin' }))
+  const approvals = JSON.stringify([{ email: 'a@b', token_id: 'tok_a', approved_at: '' }])
+  const run = await runOfStore(redis)
+  for (const [approved_run, kind] of [
+    ['0123', 'pending'],
+    [run, 'taken'],
+  ] as const) {
+    const asked = await ask(`f ${kind}`)
+    assert.ok(asked.kind === 'pending')
+    const request = REDIS_KEYS.accessRequest(ORG, asked.request_id)
+    await redis.hset(request, { status: 'approved', approvals, approved_run })
+    const answered = await ask(`f ${kind}`)
+    assert.equal(answered.kind, kind)
+    const status = await redis.hget(request, 'status')
+    assert.equal(status, kind === 'taken' ? 'approved' : 'cancelled')
+  }
 })

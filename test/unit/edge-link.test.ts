@@ -296,7 +296,7 @@ test('a kill that is published again is acknowledged under both epochs', async (
   assert.deepEqual(channel.acknowledged, ['6 2/1', '3? 2/1'])
 })
 
-test('a kill that cannot be enforced is not acknowledged', async (t) => {
+test('a kill or a reactivation that cannot be enforced is not acknowledged, and the store is read again', async (t) => {
   const { channel, enforcing, state, warnings } = await aServingEdge(t)
   state.holdsKills = true
   channel.change([kill()])
@@ -304,6 +304,10 @@ test('a kill that cannot be enforced is not acknowledged', async (t) => {
   await settle()
   assert.deepEqual(channel.acknowledged, [])
   assert.equal(warnings.length, 1)
+  const { resyncs } = state
+  channel.beacon()
+  await settle()
+  assert.equal(state.resyncs, resyncs + 1, 'nothing else repeats the message')
 })
 
 test('the deletion of an organization cuts the calls of its agents, and counts them', async (t) => {
