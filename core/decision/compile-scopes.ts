@@ -57,6 +57,8 @@ const CHARACTERS_PER_STEP = 1_024
 /** What a path costs in addition to its characters. */
 const CHARACTERS_PER_PATH = 16
 
+export const asksApproval = ({ asks_approval }: CompiledScope): boolean => asks_approval
+
 /** A path that does not parse, which admin refuses to store, matches nothing. */
 export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
   return runSteps(compilingScopes(scopes))

@@ -9,7 +9,7 @@ import {
   type WindowDenial,
 } from './choose-scope.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
-import type { AgentScopes } from './compile-scopes.ts'
+import { type AgentScopes, asksApproval } from './compile-scopes.ts'
 import { describeAction, describeReading } from '../request/describe-call.ts'
 import { findFormBatch } from '../request/find-form-batch.ts'
 import { findOverrides } from '../request/find-overrides.ts'
@@ -136,7 +136,7 @@ function decideAmong(
   }
   const { batch } = overrides
   if (batch !== undefined) {
-    const inBatch = callsOfBatch(batch, asked, table, plain.settings.allow_batches)
+    const inBatch = callsOfBatch(batch, asked, table, mayBeUnread(agent, integration_id, plain))
     if ('kind' in inBatch) return refuse('path_not_allowed', inBatch.name, inBatch.kind)
     calls.push(...inBatch.calls)
   }
@@ -154,6 +154,14 @@ function decideAmong(
       : (method_name ?? address_name)
   return denied(choice, asked, refused, { override, batch: null })
 }
+
+/** What cannot be read of a batch may be a call that a person has to allow. */
+const mayBeUnread = (
+  { by_integration }: AgentScopes,
+  integration_id: string,
+  { settings }: Extract<ScopeChoice, { kind: 'allowed' }>,
+): boolean =>
+  settings.allow_batches && by_integration.get(integration_id)?.scopes.some(asksApproval) !== true
 
 /** What a target names in its path and query in addition to itself. */
 export const overridesIn = (target: Target): Overrides =>

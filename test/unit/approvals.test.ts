@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { callDigest, type DigestedCall } from '../../core/approval/call-digest.ts'
 import { makeExcerpt } from '../../core/approval/excerpt.ts'
 import type { RuleApproval, Scope } from '../../core/catalogue/model.ts'
-import { APPROVAL_DEFAULTS } from '../../core/catalogue/model.ts'
+import { APPROVAL_DEFAULTS, SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { compileIntegrations } from '../../core/decision/compile-integrations.ts'
 import { compileScopes } from '../../core/decision/compile-scopes.ts'
 import { explainCall } from '../../admin/try/explain-call.ts'
@@ -15,6 +15,7 @@ import { takeApproval } from '../../core/approval/take-approval.ts'
 import { newRequest, wantedApproval } from '../kit/make-access-request.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { repetitions } from '../kit/repetitions.ts'
+import { decide, toldOf } from './decision-kit.ts'
 import { aScope, anAgent, anIntegration } from './policy-kit.ts'
 
 const asks = (change: Partial<RuleApproval> = {}): RuleApproval => ({
@@ -84,6 +85,39 @@ test('what a header, the query or the body names asks too', () => {
     body: '_method=DELETE',
   }
   assert.equal(askedOf([deletes], 'POST', '/a', form), 'refused')
+})
+
+test('a body is read for what it names if a rule asks, also where every call is allowed', async () => {
+  const rules = [
+    { methods: ['DELETE'], paths: ['/**'], approval: asks() },
+    { methods: ['*'], paths: ['/**'] },
+  ]
+  const scope = {
+    rules,
+    mcp_tools: SCOPE_DEFAULTS.mcp_tools,
+    injection_detection: { ...SCOPE_DEFAULTS.injection_detection, enabled: false },
+  }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answers = async (body: string): Promise<string> =>
+    toldOf((await decide({ scope, headers, body })).verdict)
+  assert.equal(await answers('a=1&_method=DELETE'), 'scope: ambiguous_request _method')
+  assert.equal(await answers('a=1'), 'forward')
+})
+
+test('a batch that cannot be read passes only where no rule asks', () => {
+  const batch = '{"requests":[{"method":"GET","url":"/a"},{"method":"DELETE","url":"/@{a.id}"}]}'
+  const allowing = (approval?: RuleApproval): Scope =>
+    aScope({
+      allow_batches: true,
+      rules: [
+        { methods: ['DELETE'], paths: ['/items/**'], ...(approval && { approval }) },
+        { methods: ['*'], paths: ['/**'] },
+      ],
+    })
+  const json = { headers: { 'content-type': 'application/json' }, body: batch }
+  assert.equal(askedOf([allowing()], 'POST', '/$batch', json), null)
+  assert.equal(askedOf([allowing(asks())], 'POST', '/$batch', json), 'refused')
+  assert.equal(askedOf([allowing(), allowing(asks())], 'POST', '/$batch', json), 'refused')
 })
 
 test('another scope of the agent there asks as well, whatever its priority', () => {
