@@ -57,18 +57,23 @@ const RequestedCall = Strict({
   headers: Type.Array(Strict({ name: Type.String(), value: Type.String() }), {
     description: 'Those that the approval covers; empty for who may not decide',
   }),
-  integration_id: Type.String(),
-  integration_name: Type.String(),
+  integration_id: Nullable(
+    Type.String({ description: 'Of a request for access: the integration that has the URL now' }),
+  ),
+  integration_name: Nullable(Type.String()),
   integration_sha256: Type.String({ description: 'A part of the digest' }),
-  scope_id: Type.String(),
-  scope_name: Type.String(),
+  scope_id: Nullable(Type.String({ description: 'Null for a request for access' })),
+  scope_name: Nullable(Type.String()),
   rule: Count,
   policy_sha256: Type.String({ description: 'A part of the digest' }),
 })
 
 export const AccessRequestView = Strict({
   request_id: Type.String(),
-  kind: Type.Enum(['call']),
+  kind: Type.Enum(['call', 'access'], {
+    description:
+      'access: for a call that no rule allows; an approval with expires_at makes a scope for it',
+  }),
   status: Type.Enum([...REQUEST_STATUSES], {
     description:
       'cancelled: withdrawn, or the agent was killed. failed: the approval was used, but the call was not sent',
@@ -77,6 +82,7 @@ export const AccessRequestView = Strict({
   agent_name: Type.String(),
   call: RequestedCall,
   justification: Nullable(Type.String()),
+  requested_until: Nullable(Timestamp),
   approvers: Type.Enum([...APPROVER_ROLES]),
   needed: Count,
   reuse: Type.Enum([...APPROVAL_REUSE]),

@@ -131,8 +131,7 @@ async function decided(
 ): Promise<Decided | Refusal> {
   const { context, actor, body } = call
   const { fields } = known
-  const wanted = what === 'approve' ? body?.expires_at : undefined
-  const end = wanted === undefined ? null : readGrantEnd(fields, wanted, new Date(now_ms))
+  const end = what === 'approve' ? readGrantEnd(fields, body?.expires_at, new Date(now_ms)) : null
   if (end !== null && typeof end !== 'string') return end
   const changed = changedFields(call, fields, what, now_ms, end)
   const approvals = approvalsOf({ ...fields, ...changed })

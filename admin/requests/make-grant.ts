@@ -3,7 +3,7 @@ import {
   GRANT_MAX_MS,
   KEPT_MS,
 } from '../../core/approval/access-request.ts'
-import { policyHash, recordHash } from '../../core/approval/call-digest.ts'
+import { accessGrantDigest, policyHash, recordHash } from '../../core/approval/call-digest.ts'
 import {
   type Agent,
   type Integration,
@@ -24,6 +24,7 @@ import { planEndNotice } from '../scopes/scope-ends.ts'
 import { scopeOf } from '../scopes/scope-store.ts'
 import { scopeTarget } from '../scopes/scope-target.ts'
 import { scopeView } from '../scopes/scope-view.ts'
+import { coveringIntegration } from './covering-integration.ts'
 import { callOf, type KnownRequest } from './read-requests.ts'
 
 /** What an approval for a time adds to the change. */
@@ -36,10 +37,16 @@ export interface GrantPlan extends Pick<Plan, 'guards' | 'writes' | 'targets' | 
 /** The end of a grant in UTC, or why there cannot be one. */
 export function readGrantEnd(
   { grant_digest, kind }: AccessRequestFields,
-  text: string,
+  text: string | undefined,
   now: Date,
-): string | Refusal {
-  if (grant_digest === '')
+): string | Refusal | null {
+  if (text === undefined)
+    return kind === 'access'
+      ? invalid([
+          { path: '/expires_at', message: 'is required: access that an agent has asked for ends' },
+        ])
+      : null
+  if (grant_digest === '' && kind === 'call')
     return conflict(
       'approved_once',
       'Calls of this rule are approved one by one. Leave out expires_at, or set approval.reuse of the rule to "rule".',
@@ -53,8 +60,8 @@ export function readGrantEnd(
 }
 
 /**
- * The scope that lets the agent make all calls of the rule for a time: it has the methods and paths of the rule, and is void once the rule,
- * its scope or the integration changes. Ended grants of the agent make room.
+ * The scope that lets the agent make all calls of the rule for a time, or the call that it has asked access for: void once the rule, its
+ * scope or the integration changes. Ended grants of the agent make room.
  */
 export async function makeGrant(
   { redis, now }: Pick<AdminContext, 'redis' | 'now'>,
@@ -62,10 +69,14 @@ export async function makeGrant(
   { fields, agent }: KnownRequest,
   expires_at: string,
 ): Promise<GrantPlan | Refusal> {
-  const { request_id, agent_id, grant_digest } = fields
-  const found = await ruleOf(redis, organization_id, fields)
-  if (found === null || agent === null) return CHANGED
-  const { integration_id, agent_name } = callOf(fields)
+  const { request_id, agent_id, kind } = fields
+  const found =
+    kind === 'call'
+      ? await ruleOf(redis, organization_id, fields)
+      : await accessOf(redis, organization_id, fields)
+  if (found === null || agent === null) return kind === 'call' ? CHANGED : NOT_COVERED
+  const { rule, integration_id, digest } = found
+  const { agent_name } = callOf(fields)
   const scope: Scope = {
     ...SCOPE_DEFAULTS,
     scope_id: mintId('scp'),
@@ -73,11 +84,14 @@ export async function makeGrant(
     name: `Approval ${request_id}`,
     agent_id,
     integration_id,
-    rules: [{ methods: found.rule.methods, paths: found.rule.paths }],
+    // Any other scope governs before it.
+    priority: kind === 'call' ? SCOPE_DEFAULTS.priority : LAST_PRIORITY,
+    rules: [{ methods: rule.methods, paths: rule.paths }],
     expires_at,
+    end_streams: true,
     created_at: now().toISOString(),
     origin: request_id,
-    grant: { kind: 'call', digest: grant_digest },
+    grant: { kind, digest, agent_revision: agent.record.revision },
   }
   const ended = await endedGrants(redis, agent.record, now())
   const excess = await checkAgentTotal(redis, scope, [scope], null)
@@ -98,7 +112,7 @@ export async function makeGrant(
       ...planEndNotice(scope, null, now()),
       [
         'SET',
-        REDIS_KEYS.accessDigest(organization_id, grant_digest),
+        REDIS_KEYS.accessDigest(organization_id, digest),
         request_id,
         'PXAT',
         Date.parse(expires_at) + KEPT_MS,
@@ -119,17 +133,32 @@ export async function makeGrant(
   }
 }
 
+/** The highest of the API. */
+const LAST_PRIORITY = 1_000_000
+
 const CHANGED = conflict(
   'changed',
   'The scope, the rule or the integration has changed since. The agent has to ask again.',
 )
+
+const NOT_COVERED = conflict(
+  'no_integration',
+  'No integration has this URL. Create one first, or deny the request.',
+)
+
+interface Granted {
+  readonly rule: Pick<ScopeRule, 'methods' | 'paths'>
+  readonly integration_id: string
+  readonly digest: string
+  readonly guards: readonly Guard[]
+}
 
 /** The rule that asks, if all that the approval depends on is as it was when the agent asked. */
 async function ruleOf(
   redis: AdminContext['redis'],
   organization_id: string,
   fields: AccessRequestFields,
-): Promise<{ readonly rule: ScopeRule; readonly guards: readonly Guard[] } | null> {
+): Promise<Granted | null> {
   const call = callOf(fields)
   const [asking] = call.asked_by ?? []
   if (asking === undefined) return null
@@ -147,8 +176,34 @@ async function ruleOf(
     // As edges read it, with the format that it is stored in.
     recordHash(JSON.parse(integration.text) as Integration) === call.integration_sha256
   return isSame && rule !== undefined
-    ? { rule, guards: [['HGET', integrations, call.integration_id, true]] }
+    ? {
+        rule,
+        integration_id: call.integration_id,
+        digest: fields.grant_digest,
+        guards: [['HGET', integrations, call.integration_id, integration.text]],
+      }
     : null
+}
+
+/** The call that access was asked for, and no other. */
+async function accessOf(
+  redis: AdminContext['redis'],
+  organization_id: string,
+  fields: AccessRequestFields,
+): Promise<Granted | null> {
+  const { request_id, agent_id } = fields
+  const { method, url } = callOf(fields)
+  const integrations = REDIS_KEYS.integrations(organization_id)
+  const covering = coveringIntegration(await redis.hvals(integrations), url)
+  if (covering === null) return null
+  const { integration, text, path, origin } = covering
+  const { integration_id } = integration
+  return {
+    rule: { methods: [method], paths: [path] },
+    integration_id,
+    digest: accessGrantDigest(request_id, agent_id, integration, origin),
+    guards: [['HGET', integrations, integration_id, text]],
+  }
 }
 
 /** Scopes of the agent that approvals have made and that allow nothing any more. */

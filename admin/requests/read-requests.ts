@@ -7,8 +7,9 @@ import {
   SENDING_MAX_MS,
   type TakenBy,
 } from '../../core/approval/access-request.ts'
+import { coveringIntegration } from './covering-integration.ts'
 import { sealedExcerpt } from '../../core/approval/excerpt.ts'
-import type { Agent } from '../../core/catalogue/model.ts'
+import type { Agent, Integration } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
@@ -20,6 +21,8 @@ export interface KnownRequest {
   readonly status: RequestStatus
   /** The agent as it is stored; null if it was deleted. */
   readonly agent: { readonly text: string; readonly record: Agent } | null
+  /** Of a request for access: the integration that has its URL now; null if there is none. */
+  readonly covering: Pick<Integration, 'integration_id' | 'name'> | null
 }
 
 /** In the order of the ids; null for a request that has expired since. */
@@ -37,6 +40,8 @@ export async function readRequests(
   const now_ms = clock.now().ms
   const scope_ids = found.map(({ scope_id = '' }) => scope_id)
   const owners = await redis.hmget(REDIS_KEYS.scopeOwners(organization_id), ...scope_ids)
+  const asksAccess = found.some(({ kind }) => kind === 'access')
+  const integrations = asksAccess ? await redis.hvals(REDIS_KEYS.integrations(organization_id)) : []
   return found.map((fields, i) => {
     if (fields['request_id'] === undefined) return null
     const text = agents[i] ?? null
@@ -44,7 +49,16 @@ export async function readRequests(
     const stored = fields as unknown as AccessRequestFields
     const isVoid = stored.scope_id !== undefined && owners[i] === null
     const status = statusOf(stored, agent?.record ?? null, now_ms)
-    return { fields: stored, agent, status: isVoid && status === 'approved' ? 'cancelled' : status }
+    const covering =
+      stored.kind === 'access'
+        ? (coveringIntegration(integrations, callOf(stored).url)?.integration ?? null)
+        : null
+    return {
+      fields: stored,
+      agent,
+      covering,
+      status: isVoid && status === 'approved' ? 'cancelled' : status,
+    }
   })
 }
 
@@ -81,7 +95,7 @@ export const approvalsOf = ({ approvals }: AccessRequestFields): readonly Approv
 export function viewOf(
   { ring }: Pick<AdminContext, 'ring'>,
   { organization_id, role }: Pick<Actor, 'organization_id' | 'role'>,
-  { fields, status }: KnownRequest,
+  { fields, status, covering }: KnownRequest,
 ): Static<typeof AccessRequestView> {
   const { request_id, kind, agent_id, approvers, reuse, digest } = fields
   const { agent_name, evaluation_id, source_ip: _, asked_by: __, ...call } = callOf(fields)
@@ -97,12 +111,21 @@ export function viewOf(
     agent_name,
     call: {
       ...call,
+      ...(kind === 'access'
+        ? {
+            integration_id: covering?.integration_id ?? null,
+            integration_name: covering?.name ?? null,
+            scope_id: null,
+            scope_name: null,
+          }
+        : {}),
       digest,
       excerpt: shown?.body ?? null,
       excerpt_is_cut: shown?.is_cut ?? false,
       headers: (shown?.headers ?? []).map(([name, value]) => ({ name, value })),
     },
     justification: fields.justification ?? null,
+    requested_until: fields.requested_until ?? null,
     approvers,
     needed: Number(fields.needed),
     reuse,

@@ -1,7 +1,8 @@
+import { accessHint } from '../../core/approval/access-hint.ts'
 import { type Integration, type Lock, SELECTED, type Scope } from '../../core/catalogue/model.ts'
 import { baseUrlOfTarget } from '../../core/request/base-url-of-target.ts'
 import { endOfLock } from '../../core/decision/locks.ts'
-import { parseTarget } from '../../core/request/parse-target.ts'
+import { parseTarget, type Target } from '../../core/request/parse-target.ts'
 import { matchesSelector } from '../../core/decision/selector.ts'
 import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import { searchActivity } from '../activity/search-activity.ts'
@@ -84,6 +85,13 @@ function accessOf(scope: Scope, { name, base_url }: Integration, proxy_url: stri
   }
 }
 
+export interface CheckedCall {
+  readonly answer: 'allowed' | 'refused'
+  readonly error: Reason | null
+  readonly details: Readonly<Record<string, unknown>>
+  readonly message: string | null
+}
+
 const METHOD = new RegExp(METHOD_PATTERN)
 export const CALL_MESSAGE =
   'method must be an HTTP method, and url an absolute URL of at most 16,384 characters.'
@@ -97,7 +105,8 @@ export function checkCall(
   context: Pick<AdminContext, 'ring' | 'egress' | 'now' | 'settings'>,
   { policy, key }: AskingAgent,
   { method, url }: Readonly<Record<string, unknown>>,
-): object | null {
+  proxy_url: string,
+): CheckedCall | null {
   if (typeof method !== 'string' || !METHOD.test(method)) return null
   if (typeof url !== 'string' || url.length > URL_LENGTH_MAX) return null
   const question = { method, url, key, at_ms: context.now().getTime() }
@@ -114,13 +123,18 @@ export function checkCall(
   const isHidden =
     named !== undefined && !integrations.some(({ integration_id }) => integration_id === named)
   const error = (isHidden ? 'integration_not_found' : found.error) as Reason
-  const details = isHidden ? { base_url: baseUrlOf(url) } : found.details
+  const target = targetOf(url)
+  const known = isHidden
+    ? { base_url: target === null ? '' : baseUrlOfTarget(target) }
+    : found.details
+  const access_request = accessHint(proxy_url, { reason: error, details: known }, method, target)
+  const details = access_request === null ? known : { ...known, access_request }
   return { answer: 'refused', error, details, message: REASONS[error].message }
 }
 
-function baseUrlOf(url: string): string {
+function targetOf(url: string): Target | null {
   const parsed = parseTarget(`/${Buffer.from(url).toString('latin1')}`)
-  return parsed.ok ? baseUrlOfTarget(parsed.target) : ''
+  return parsed.ok ? parsed.target : null
 }
 
 /** The newest refusals of the agent's own calls. A slow search ends early. */

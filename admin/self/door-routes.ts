@@ -13,6 +13,7 @@ import {
   type NoAgent,
   tooMany,
 } from './agent-of-key.ts'
+import { type AskedAccess, askForAccess } from './ask-for-access.ts'
 import { CALL_MESSAGE, checkCall, describeSelf, listAccess, listDenials } from './answers.ts'
 import {
   JUSTIFICATION_MESSAGE,
@@ -97,7 +98,7 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
   addRequestRoutes(context, add)
   add('POST', 'me/check', (agent, request, reply) => {
     const given = (request.body ?? {}) as Readonly<Record<string, unknown>>
-    const checked = checkCall(context, agent, given)
+    const checked = checkCall(context, agent, given, proxyOf(request))
     return checked ?? refuse(request, reply, 'bad_request', {}, CALL_MESSAGE)
   })
   add('GET', 'SKILL.md', (_agent, _request, reply) => {
@@ -122,15 +123,31 @@ function addRequestRoutes(
   })
   add('POST', 'me/requests', async (agent, request, reply) => {
     const given = (request.body ?? {}) as Readonly<Record<string, unknown>>
-    const noted = await justifyRequest(context, agent, given)
-    return noted ?? refuse(request, reply, 'bad_request', {}, JUSTIFICATION_MESSAGE)
+    const asked = await ask(context, agent, given, request.id)
+    return 'reason' in asked
+      ? refuse(request, reply, asked.reason, asked.details, asked.message)
+      : asked.request
   })
+}
+
+/** Asks for access, or adds words to a request. */
+async function ask(
+  context: AdminContext,
+  agent: AskingAgent,
+  given: Readonly<Record<string, unknown>>,
+  by: string,
+): Promise<AskedAccess> {
+  if (given['request_id'] === undefined) return await askForAccess(context, agent, given, by)
+  const request = await justifyRequest(context, agent, given)
+  return request === null
+    ? { reason: 'bad_request', details: {}, message: JUSTIFICATION_MESSAGE }
+    : { request }
 }
 
 async function answerMcp(
   context: AdminContext,
   agent: AskingAgent,
-  { raw, body }: FastifyRequest,
+  { raw, body, id }: FastifyRequest,
   reply: FastifyReply,
   proxy_url: string,
 ): Promise<string> {
@@ -139,9 +156,9 @@ async function answerMcp(
   const door = mcpDoor({
     whoami: () => describeSelf(agent, context.now().getTime()),
     listAccess: () => listAccess(agent, proxy_url),
-    checkCall: (call) => checkCall(context, agent, call),
+    checkCall: (call) => checkCall(context, agent, call, proxy_url),
     readOwnRequest: (request_id) => readOwnRequest(context, agent, request_id),
-    justifyRequest: (given) => justifyRequest(context, agent, given),
+    ask: (given) => ask(context, agent, given, id),
   })
   const { method = 'GET' } = raw
   const asked = new Request(`http://localhost${DOOR}/mcp`, {

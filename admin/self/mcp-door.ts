@@ -1,7 +1,9 @@
 import { createMcpHandler, type McpHttpHandler, Server } from '@modelcontextprotocol/server'
 import { version } from '../../core/system/version.ts'
 import { CALL_MESSAGE } from './answers.ts'
-import { JUSTIFICATION_MESSAGE, REQUEST_MESSAGE } from './own-requests.ts'
+import { REASONS } from '../../core/catalogue/reasons.ts'
+import type { AskedAccess } from './ask-for-access.ts'
+import { REQUEST_MESSAGE } from './own-requests.ts'
 
 /** What an agent can ask about itself; each answer is JSON. */
 export interface SelfAnswers {
@@ -11,8 +13,8 @@ export interface SelfAnswers {
   readonly listAccess: () => object
   /** Null: the agent has no such request. */
   readonly readOwnRequest: (request_id: unknown) => Promise<object | null>
-  /** Null: the words cannot be added. */
-  readonly justifyRequest: (given: Readonly<Record<string, unknown>>) => Promise<object | null>
+  /** For access, or with words for a request. */
+  readonly ask: (given: Readonly<Record<string, unknown>>) => Promise<AskedAccess>
 }
 
 const REQUEST_ID = { type: 'string', description: 'details.request_id of the refusal' }
@@ -59,14 +61,17 @@ const TOOLS = [
   {
     name: 'request_access',
     description:
-      'Tells the people who decide about a pending request why you want to make the call. Once for each request.',
+      'Asks the people who decide for a call that no rule allows (method, url, justification), or tells them why you want to make the call of a pending request (request_id, justification), once for each.',
     inputSchema: {
       type: 'object' as const,
       properties: {
         request_id: REQUEST_ID,
+        method: { type: 'string', description: 'HTTP method, without request_id' },
+        url: { type: 'string', description: 'Absolute URL of the API; its query is ignored' },
+        requested_until: { type: 'string', description: 'Until when you need it, ISO 8601' },
         justification: { type: 'string', description: 'At most 1,000 characters, without secrets' },
       },
-      required: ['request_id', 'justification'],
+      required: ['justification'],
     },
   },
 ]
@@ -106,7 +111,7 @@ async function answerTool(
     case 'get_request':
       return resultOr(REQUEST_MESSAGE, await answers.readOwnRequest(given['request_id']))
     case 'request_access':
-      return resultOr(JUSTIFICATION_MESSAGE, await answers.justifyRequest(given))
+      return answerOf(await answers.ask(given))
     default:
       return failed(`There is no tool ${JSON.stringify(name.slice(0, 64))}.`)
   }
@@ -114,6 +119,12 @@ async function answerTool(
 
 const resultOr = (message: string, answer: object | null) =>
   answer === null ? failed(message) : result(answer)
+
+function answerOf(asked: AskedAccess) {
+  if ('request' in asked) return result(asked.request)
+  const { reason, details, message = REASONS[reason].message } = asked
+  return { ...result({ error: reason, message, details }), isError: true }
+}
 
 const failed = (message: string) => ({ ...result({ message }), isError: true })
 

@@ -14,7 +14,7 @@ const JUSTIFICATION_LENGTH = 1_000
 const REQUEST_ID = /^arq_[\w-]{1,64}$/
 export const REQUEST_MESSAGE =
   'request_id must be that of one of your requests, which are kept for an hour after their end.'
-export const JUSTIFICATION_MESSAGE = `justification must be a text of at most ${JUSTIFICATION_LENGTH} characters, for a request of yours that is pending and has none.`
+export const JUSTIFICATION_MESSAGE = `justification must be a text of at most ${JUSTIFICATION_LENGTH} characters; with request_id, for a request of yours that is pending and has none.`
 
 /** The open requests of the agent. */
 export async function listOwnRequests(
@@ -48,15 +48,21 @@ export async function justifyRequest(
   agent: AskingAgent,
   { request_id, justification }: Readonly<Record<string, unknown>>,
 ): Promise<object | null> {
-  if (typeof justification !== 'string' || justification.length > JUSTIFICATION_LENGTH) return null
-  const text = maskSecrets(justification).replaceAll(UNPRINTABLE, '\uFFFD').trim()
-  if (text === '' || (await readOwnRequest(context, agent, request_id)) === null) return null
+  const text = cleanWords(justification)
+  if (text === null || (await readOwnRequest(context, agent, request_id)) === null) return null
   const { organization_id, policy } = agent
   const { agent_id, revision } = policy.agent
   const key = REDIS_KEYS.accessRequest(organization_id, String(request_id))
   const args = [agent_id, String(revision), text]
   const isNoted = (await runScript(context.redis, 'justify-request', [key], args)) === 1
   return isNoted ? await readOwnRequest(context, agent, request_id) : null
+}
+
+/** What an agent says, with secrets masked; null if it is no text of the allowed length. */
+export function cleanWords(words: unknown): string | null {
+  if (typeof words !== 'string' || words.length > JUSTIFICATION_LENGTH) return null
+  const text = maskSecrets(words).replaceAll(UNPRINTABLE, '\uFFFD').trim()
+  return text === '' ? null : text
 }
 
 /** As its agent may see it: who decides is none of its business. */
@@ -72,7 +78,10 @@ function shown({ fields, status }: KnownRequest): object {
     justification,
     comment: status === 'denied' ? comment : null,
     expires_at: new Date(Number(fields.deadline_ms)).toISOString(),
-    next: NEXT[status],
+    next:
+      fields.scope_id !== undefined && status === 'approved'
+        ? 'Make the call. It is allowed until expires_at.'
+        : NEXT[status],
   }
 }
 

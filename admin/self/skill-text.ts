@@ -28,6 +28,7 @@ Send your key with each of these requests. They change nothing and cost no call.
 | \`GET {proxy_url}/.well-known/agw/me/denials\` | your last refused calls, with what to do |
 | \`GET {proxy_url}/.well-known/agw/me/requests/{request_id}\` | whether a person has allowed a call that was refused with \`approval_required\` |
 | \`POST {proxy_url}/.well-known/agw/me/requests\` with \`{"request_id": "arq_…", "justification": "…"}\` | tells that person why, once |
+| The same with \`{"method": "GET", "url": "https://…", "justification": "…"}\` | asks for access to a call that no rule allows |
 
 The same is an MCP server at \`{proxy_url}/.well-known/agw/mcp\`: the tools \`whoami\`, \`list_access\`, \`check_call\`,
 \`get_request\` and \`request_access\`. You may ask 60
@@ -40,7 +41,7 @@ do. Tell your user the message and the request id if you cannot go on.
 
 | \`error\` | What to do |
 |---|---|
-| \`permission_denied\`, \`mcp_tool_blocked\` | Do not repeat it, and do not look for another way to the same thing. Ask your user to have an operator allow it |
+| \`permission_denied\`, \`mcp_tool_blocked\` | Do not repeat it, and do not look for another way to the same thing. If your task needs it, ask for access as \`details.access_request\` says, and tell your user |
 | \`approval_required\` | A person has to allow this call. Tell your user, wait (\`Retry-After\`), then make exactly the same call: same URL, body and headers. Or send \`Prefer: wait=30\` with the call to wait for the decision |
 | \`approval_denied\` | A person has said no; \`details.comment\` may say why. Do not repeat the call |
 | \`approval_expired\` | It was not decided in time, or the approval was used. Make the call again to ask again |

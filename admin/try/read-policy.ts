@@ -50,7 +50,10 @@ export async function readPolicy(
   return {
     agent: record,
     killed_at: record === null ? null : storedKilledAt(record),
-    scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
+    // As on an edge, a kill has ended what an approval has made.
+    scopes: scopeTexts
+      .map((text) => parseRecord<Scope>(text))
+      .filter(({ grant }) => grant === undefined || grant.agent_revision === record?.revision),
     integrations: integrationTexts.map((text) => JSON.parse(text) as Integration & Formatted),
     connections: connectionTexts.map(readConnection),
     unlisted_hosts: organization?.record.unlisted_hosts ?? 'refuse',

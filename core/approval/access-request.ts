@@ -19,7 +19,10 @@ export const KEPT_MS = 3_600_000
 export const AGENT_REQUESTS_MAX = 200
 export const ORGANIZATION_REQUESTS_MAX = 2_000
 
-/** Of a request for one call; written once. */
+/** How long a request for access can be decided, and how long a denial counts. */
+export const ACCESS_VALID_MS = 86_400_000
+
+/** Of a request for one call; written once. One for access knows nothing of an integration and a scope, whose members are empty. */
 export interface RequestedCall {
   readonly agent_name: string
   readonly integration_id: string
@@ -63,7 +66,8 @@ export interface TakenBy {
 /** The fields of the hash in the store; all are texts. Those that may be missing come later. */
 export interface AccessRequestFields extends Record<string, string | undefined> {
   readonly request_id: string
-  readonly kind: 'call'
+  /** `access`: for a call that no rule allows. */
+  readonly kind: 'call' | 'access'
   readonly status: Exclude<RequestStatus, 'failed'>
   readonly agent_id: string
   readonly agent_revision: string
@@ -84,6 +88,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly grant_digest: string
   /** Of the agent: its words, masked. */
   readonly justification?: string
+  /** Of a request for access: until when the agent wants it. */
+  readonly requested_until?: string
   /** Of a denial or a withdrawal. */
   readonly decided_by?: string
   readonly decided_ms?: string

@@ -30,6 +30,7 @@ export interface CallDigest {
 
 const FORM = 'agw-call-1'
 const GRANT_FORM = 'agw-grant-1'
+const ACCESS_FORM = 'agw-access-1'
 
 /**
  * What an approval is for: two calls have the same digest only if the API receives the same, but for volatile headers, the order of
@@ -71,6 +72,28 @@ export const grantDigest = (
       call.integration_id,
       call.integration_sha256,
       call.connection_id,
+      origin,
+    ]),
+  )}`
+
+/** What a request for access is for. */
+export const accessDigest = (agent_id: string, method: string, url: string): string =>
+  `sha256:${sha256(JSON.stringify([ACCESS_FORM, agent_id, method, url]))}`
+
+/** What the grant of a request for access is for: this host of the integration as it was when a person allowed it. */
+export const accessGrantDigest = (
+  request_id: string,
+  agent_id: string,
+  integration: Integration,
+  origin: string,
+): string =>
+  `sha256:${sha256(
+    JSON.stringify([
+      GRANT_FORM,
+      request_id,
+      agent_id,
+      integration.integration_id,
+      recordHash(integration),
       origin,
     ]),
   )}`

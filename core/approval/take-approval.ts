@@ -37,7 +37,8 @@ type AskedFields = Pick<
   | 'reuse'
   | 'valid_ms'
   | 'grant_digest'
->
+> &
+  Pick<AccessRequestFields, 'justification' | 'requested_until'>
 
 /** A request that is made if there is none for the call. */
 export interface NewRequest {

@@ -197,6 +197,7 @@ export const EVENTS = {
       handling: 'bounded',
       members: {
         ...ACCESS,
+        kind: '`call`: a rule asks for an approval of the call; `access`: no rule allows it, and the agent has asked.',
         approvers: 'The lowest role that decides.',
         needed: 'How many people have to approve.',
         expires_at: 'Until when it can be decided.',

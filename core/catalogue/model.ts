@@ -273,8 +273,10 @@ export interface AccessGrant {
    * allows.
    */
   readonly kind: 'call' | 'access'
-  /** `grantDigest`: a call by the grant has it too. */
+  /** `grantDigest` or `accessGrantDigest`: a call by the grant has it too. */
   readonly digest: string
+  /** Of the agent: a kill ends the grant. */
+  readonly agent_revision: number
 }
 
 export type OverLimit = 'refuse' | 'pass_unscanned'

@@ -51,7 +51,7 @@ export interface NearestRule {
 }
 
 /** TRACE returns a credential to the caller (threat model, rule 11). No rule allows these methods, not even `*`. */
-const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
+export const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
 /** Merged settings cached per agent and integration; few of the possible sets ever occur. */
 const MERGED_LIMIT = 64
 /**

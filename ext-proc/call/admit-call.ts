@@ -1,3 +1,4 @@
+import { accessHint } from '../../core/approval/access-hint.ts'
 import type { AdmissionFacts, Caller } from '../../core/decision/admission-facts.ts'
 import type { Admitted, NotAdmitted } from '../../core/decision/admission.ts'
 import { admit, type SettledChecks } from '../../core/decision/admit.ts'
@@ -15,6 +16,7 @@ import { findCaller } from './find-caller.ts'
 import type { SentBody } from './buffer-body.ts'
 import { headAsSent } from './head-as-sent.ts'
 import { lockFacts } from './lock-facts.ts'
+import { type GatewayAddress, gatewayUrl } from '../response/gateway-address.ts'
 import { retryAfter } from '../verdict/retry-after.ts'
 import { noteAdmission } from './note-admission.ts'
 import { noteCaller } from './note-caller.ts'
@@ -32,6 +34,7 @@ export interface AdmissionServices extends IdentityServices, AgentServices {
   readonly settings: IdentityServices['settings'] & {
     /** For callers whose key is missing or unknown. */
     readonly organization_id: string
+    readonly gateway: Pick<GatewayAddress, 'proxy_url'>
   }
 }
 
@@ -76,7 +79,8 @@ export async function admitCall(
     if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission, call.headers)
     if (admission.kind === 'not_admitted') {
       if (record.facts.agent_id === null) await noteCaller(services, call, facts.caller)
-      return refused(admission)
+      const url = gatewayUrl(services.settings.gateway, head, call.proxied !== null)
+      return refused(admission, accessHint(url, admission, head.method, settled.target))
     }
     if (admission.kind === 'admitted') {
       const { caller, said, request, now_ms } = facts
@@ -141,18 +145,15 @@ const callerOf = (services: AdmissionServices, call: ReceivedCall, raw_query: st
     ? findCaller(services.policy, call.headers, raw_query)
     : callerOfHash(services.policy, call.proxied.key_hash, { kind: 'authorization' })
 
-const refused = ({
-  step,
-  reason,
-  details,
-  status,
-  data,
-  retry_after_ms,
-}: NotAdmitted): Step<never> =>
-  deny(step, reason, details, {
+const refused = (
+  { step, reason, details, status, data, retry_after_ms }: NotAdmitted,
+  access_request: object | null,
+): Step<never> =>
+  deny(step, reason, access_request === null ? details : { ...details, access_request }, {
     ...(retry_after_ms === undefined ? {} : { headers: retryAfter(retry_after_ms) }),
     ...(status === undefined ? {} : { status }),
-    ...(data === undefined ? {} : { data: { ...details, ...data } }),
+    // The log has what the call itself says already.
+    ...(data === undefined && access_request === null ? {} : { data: { ...details, ...data } }),
   })
 
 /** Assigned individually: an object spread takes microseconds here. */

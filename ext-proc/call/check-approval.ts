@@ -1,5 +1,6 @@
 import { awaitDecision, type HoldServices, type Wait, waitOf } from '../hold/await-decision.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import { REQUESTS_PATH } from '../../core/approval/access-hint.ts'
 import type { Approval, RequestedCall } from '../../core/approval/access-request.ts'
 import {
   callDigest,
@@ -23,7 +24,7 @@ import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { shortText } from '../../core/system/short-text.ts'
 import type { RestrictionBoard } from '../kill/restriction-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
-import type { GatewayAddress } from '../response/gateway-address.ts'
+import { type GatewayAddress, gatewayUrl } from '../response/gateway-address.ts'
 import { retryAfter } from '../verdict/retry-after.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { Forward } from '../verdict/verdict.ts'
@@ -81,7 +82,7 @@ export async function checkApproval(
 ): Promise<Step<TakenApproval>> {
   const digested = digestedCall(call, needed, body ?? EMPTY)
   const hashed = callDigest(digested)
-  const { approvals, killBoard, nowMs, whyUnavailable } = services
+  const { approvals, nowMs, whyUnavailable } = services
   const { organization_id, agent_id, revision } = call.agent
   const wanted: WantedApproval = {
     organization_id,
@@ -113,13 +114,19 @@ export async function checkApproval(
     const forward = (verdict: Forward): Forward => ({ ...value.forward(verdict), preference })
     return pass({ ...value, forward })
   }
-  if (state.kind === 'stale') {
-    const killed_at = killBoard.killedAt(organization_id, agent_id)
-    return killed_at === null
-      ? deny('approval', 'gateway_unavailable')
-      : deny('agent', 'agent_killed', { killed_at }, { status: 503 })
-  }
+  if (state.kind === 'stale') return staleAgent(services, wanted)
   return withPreference(forMcp(refusal(services, call, wanted, state), facts), preference)
+}
+
+/** The store knows the agent otherwise than this process does. */
+export function staleAgent(
+  { killBoard }: Pick<ApprovalServices, 'killBoard'>,
+  { organization_id, agent_id }: Pick<WantedApproval, 'organization_id' | 'agent_id'>,
+): Deny {
+  const killed_at = killBoard.killedAt(organization_id, agent_id)
+  return killed_at === null
+    ? deny('approval', 'gateway_unavailable')
+    : deny('agent', 'agent_killed', { killed_at }, { status: 503 })
 }
 
 interface Reached {
@@ -239,6 +246,7 @@ function newRequest(
       actor: { source_ip, ...by },
       data: {
         request_id,
+        kind: 'call',
         method,
         url,
         service: integration.integration.name,
@@ -341,7 +349,9 @@ function refusal(
     }
     case 'pending': {
       const { request_id, left_ms, used } = state
-      const endpoint = `${gatewayUrl(services, call)}${REQUESTS_PATH}`
+      const { head, facts } = call
+      const { gateway } = services.settings
+      const endpoint = `${gatewayUrl(gateway, head, facts.request.is_proxied)}${REQUESTS_PATH}`
       const expires_at = new Date(now.getTime() + left_ms).toISOString()
       const shown = {
         request_id,
@@ -362,16 +372,6 @@ function refusal(
       return deny('approval', 'approval_required', details, { headers: RETRY, data })
     }
   }
-}
-
-/** Where agents ask for the state of their requests. */
-const REQUESTS_PATH = '/.well-known/agw/me/requests'
-
-/** How the caller reaches the gateway; empty if it addresses the API itself. */
-function gatewayUrl({ settings }: ApprovalServices, { head, facts }: AdmittedCall): string {
-  const { proxy_url } = settings.gateway
-  if (proxy_url !== null) return proxy_url
-  return facts.request.is_proxied ? '' : `${head.scheme}://${head.authority}`
 }
 
 /** The refusal of a tool is a result, so that an MCP client shows it to the model. */

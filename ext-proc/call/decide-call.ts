@@ -13,6 +13,7 @@ import type { CallIo } from './call-io.ts'
 import type { SentBody } from './buffer-body.ts'
 import { causeOf } from './cause-of.ts'
 import { type ApprovalServices, checkApproval, type TakenApproval } from './check-approval.ts'
+import { checkAccessGrant } from './check-access-grant.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
 import { checkRate, type RateServices } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
@@ -151,13 +152,13 @@ async function decide(
   }
   const verdict = forwardCall(services, call, steps, record)
   if (verdict.kind === 'deny') return unsent(approval, verdict)
-  return approval === null ? verdict : approval.value.forward(verdict)
+  return approval?.value?.forward(verdict) ?? verdict
 }
 
-const unsent = (taken: Pass<TakenApproval> | null, refused: Deny): Deny | Promise<Deny> =>
-  taken === null ? refused : taken.value.unsent(refused)
+const unsent = (taken: Pass<TakenApproval | null> | null, refused: Deny): Deny | Promise<Deny> =>
+  taken?.value?.unsent(refused) ?? refused
 
-/** Null if the call needs no approval. */
+/** Null if the call depends on no one's approval. */
 const approvalOf = (
   services: ApprovalServices,
   call: AdmittedCall,
@@ -165,10 +166,27 @@ const approvalOf = (
   facts: BodyFacts | null,
   record: CallRecord,
   io: CallIo,
-): Promise<Step<TakenApproval>> | null =>
-  call.approval === null
+): Promise<Step<TakenApproval | null>> | null =>
+  call.approval === null && call.scope.grant === undefined
     ? null
-    : checkApproval(services, call, call.approval, sent?.bytes ?? null, facts, record, io)
+    : checkApprovals(services, call, sent, facts, record, io)
+
+/** That of the access which governs the call, and that of the call itself. */
+async function checkApprovals(
+  services: ApprovalServices,
+  call: AdmittedCall,
+  sent: SentBody | null,
+  facts: BodyFacts | null,
+  record: CallRecord,
+  io: CallIo,
+): Promise<Step<TakenApproval | null>> {
+  const lapsed =
+    call.scope.grant === undefined ? null : await checkAccessGrant(services, call, record)
+  if (lapsed !== null) return lapsed
+  return call.approval === null
+    ? pass(null)
+    : await checkApproval(services, call, call.approval, sent?.bytes ?? null, facts, record, io)
+}
 
 /** Null if nothing can have changed that the call depends on, apart from what a kill or a lock is. */
 const lastReview = (

@@ -341,7 +341,8 @@ export class PolicyStore {
     const { agent, record, texts } = await this.#reads.run(organization_id, () =>
       this.#readTexts(organization_id, agent_id),
     )
-    const own = await this.#compile(organization_id, texts, isWanted)
+    const compiled = await this.#compile(organization_id, texts, isWanted)
+    const own = compiled.filter(({ scope }) => outlivesKills(scope, agent))
     const all = await this.#shared.get(organization_id)
     const shared = all.scopes.filter(
       ({ scope }) => agent !== null && matchesSelector(scope.agent_selector, agent.labels),
@@ -406,6 +407,10 @@ export class PolicyStore {
     return { agent, record, texts: withinLimit(texts) }
   }
 }
+
+/** A grant is for the agent as it was when a person allowed it: a kill ends it, also if it is reactivated. */
+const outlivesKills = ({ grant }: Scope, agent: Agent | null): boolean =>
+  grant === undefined || grant.agent_revision === agent?.revision
 
 const NO_SHARED: SharedScopes = { scopes: [], bytes: 0 }
 const NOBODY: AgentPolicy = { agent: null, scopes: compileScopes([]), bytes: 0 }

@@ -18,6 +18,13 @@ export interface CalledNames {
   readonly forwarded_host: string | null
 }
 
+/** How the caller reaches the gateway; empty if it addresses the API itself. */
+export const gatewayUrl = (
+  { proxy_url }: Pick<GatewayAddress, 'proxy_url'>,
+  { scheme, authority }: Pick<CalledNames, 'scheme' | 'authority'>,
+  is_proxied: boolean,
+): string => proxy_url ?? (is_proxied ? '' : `${scheme}://${authority}`)
+
 interface Name {
   readonly host: string
   readonly ports: readonly number[]

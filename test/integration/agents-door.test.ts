@@ -96,7 +96,8 @@ test('a check answers what the call would', async () => {
     const [there, nowhere] = await Promise.all(
       [hidden.base_url, hidden.base_url.replace(/\w+$/, 'nowhere')].map(async (base) => {
         const checked = await ask('POST', 'me/check', own, { method: 'GET', url: base + path })
-        return checked.json()
+        // What it says of how to ask for access repeats the URL.
+        return JSON.parse(checked.body.toString().replaceAll(/\/(?:t\d+|nowhere)\//g, '/…/'))
       }),
     )
     assert.deepEqual(there, nowhere, path)

@@ -535,3 +535,159 @@ test('an approval is for a time only if its rule says so, for at most 30 days, a
     if (end !== null) assert.equal(approved.expires_at, end)
   }
 })
+
+const REQUESTS = '/.well-known/agw/me/requests'
+const WHY = 'to close the ticket'
+const askAccess = (of: Pick<Access, 'headers'>, method: string, url: string, more: object = {}) =>
+  call({
+    to: stack.proxyUrl,
+    method: 'POST',
+    path: REQUESTS,
+    headers: { ...of.headers, ...JSON_TYPE },
+    body: JSON.stringify({ method, url, justification: WHY, ...more }),
+  })
+const readingAccess = (): Promise<Access> =>
+  operator.makeAccess(stack.ownBaseUrl(), { rules: [{ methods: ['GET'], paths: ['/things/**'] }] })
+
+test('an agent asks for access as the refusal says; an administrator allows this call for a time', async () => {
+  const access = await readingAccess()
+  const close = (more: Partial<HttpCall> = {}, path = '/things/1?a=1') => ask(access, more, path)
+  const refused = await close()
+  assertRefusal(refused, 403, 'permission_denied')
+  const { endpoint, template } = refused.json().details.access_request
+  assert.equal(endpoint, `${stack.proxyUrl}${REQUESTS}`)
+  const { method, url } = template
+  const requested_until = later()
+  const answer = await askAccess(access, method, url, { requested_until })
+  assert.equal(answer.status, 200, answer.body.toString())
+  const { request_id, kind, status } = answer.json()
+  assert.deepEqual([kind, status, url], ['access', 'pending', `${access.base_url}/things/1`])
+  assert.equal((await askAccess(access, method, url)).json().request_id, request_id)
+  const pending = await shown(request_id)
+  assert.deepEqual(
+    [pending.justification, pending.requested_until, pending.call.integration_name],
+    [WHY, requested_until, access.integration.name],
+  )
+  assert.equal(
+    (await decideAs(await made('op@example.com', 'operator'), request_id, 'approve'))[0],
+    403,
+  )
+  await decide(request_id, 'approve', {}, 400)
+  const received = api.mark()
+  assertRefusal(await close(), 403, 'permission_denied')
+  const approved = await decide(request_id, 'approve', { expires_at: requested_until })
+  for (const path of ['/things/1', '/things/1?a=1'])
+    assert.equal((await close({}, path)).status, 200)
+  const { approval } = (await entryOf(await close())).data
+  assert.deepEqual([approval.request_id, approval.scope_id], [request_id, approved.result.scope_id])
+  assert.equal(received().length, 3)
+  for (const [more, path] of [
+    [{ method: 'DELETE' }, '/things/1'],
+    [{}, '/things/1/x'],
+    [{}, '/things/2'],
+    [{}, '/things/1?_method=DELETE'],
+    [{ headers: { 'x-http-method-override': 'PUT' } }, '/things/1'],
+  ] as const)
+    assertRefusal(await close(more, path), 403, 'permission_denied')
+  assert.equal(received().length, 3)
+  assert.equal((await close({ method: 'GET' })).status, 200)
+})
+
+test('access that an agent has asked for ends with all that its approval depends on', async () => {
+  const ends: Readonly<Record<string, (access: Access, made: any, token_id: string) => unknown>> = {
+    'its scope is deleted': (_, { result }) =>
+      operator.send('DELETE', `/admin/scopes/${result.scope_id}`),
+    'it is withdrawn': (_, { request_id }) => decide(request_id, 'cancel'),
+    'the integration changes': ({ integration: { integration_id } }) =>
+      operator.send('PUT', `/admin/integrations/${integration_id}`, { name: 'renamed' }),
+    'who approved is no administrator any more': (_, __, token_id) =>
+      operator.send('DELETE', `/admin/tokens/${token_id}`),
+    'the agent is killed': async ({ agent: { agent_id } }) => {
+      await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'test' })
+      await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'test' })
+    },
+  }
+  for (const [why, end] of Object.entries(ends)) {
+    const access = await readingAccess()
+    const url = `${access.base_url}/things/1`
+    const { request_id } = (await askAccess(access, 'POST', url)).json()
+    const token = await operator.send('POST', '/admin/tokens', {
+      email: 'admin-2@example.com',
+      role: 'admin',
+      name: 'admin-2',
+    })
+    const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${request_id}/approve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.token}`, ...JSON_TYPE },
+      body: JSON.stringify({ expires_at: later() }),
+    })
+    const approved = (await answer.json()) as any
+    assert.equal((await ask(access, {}, '/things/1')).status, 200, JSON.stringify(approved))
+    await end(access, approved, token.token_id)
+    const received = api.mark()
+    assertRefusal(await ask(access, {}, '/things/1'), 403, 'permission_denied')
+    assert.equal(received().length, 0, why)
+    // It can be asked for again.
+    const again = (await askAccess(access, 'POST', url)).json()
+    assert.notEqual(again.request_id, request_id, why)
+  }
+})
+
+test('to ask for access says nothing of integrations that the agent does not know', async () => {
+  const [access, hidden] = [await readingAccess(), await readingAccess()]
+  const urls = [`${hidden.base_url}/things/1`, `${stack.ownBaseUrl()}/things/1`]
+  const answers = await Promise.all(urls.map((url) => askAccess(access, 'GET', url)))
+  const [seen, unseen] = answers.map((answer) => {
+    const { request_id: _, url: __, expires_at: ___, ...told } = answer.json()
+    return { status: answer.status, headers: Object.keys(answer.headers), told }
+  })
+  assert.deepEqual(seen, unseen)
+  const [ofHidden, ofNone] = answers.map((answer) => answer.json().request_id)
+  assert.equal((await shown(ofHidden)).call.integration_name, hidden.integration.name)
+  assert.equal((await shown(ofNone)).call.integration_name, null)
+  await decide(ofNone, 'approve', { expires_at: later() }, 409)
+  await operator.send('POST', '/admin/integrations', {
+    name: 'made for a request',
+    base_url: urls[1]?.replace('/things/1', ''),
+    auth: { type: 'bearer', token: 'stored-credential-1' },
+  })
+  await decide(ofNone, 'approve', { expires_at: later() })
+  const path = `/${urls[1]}`
+  assert.equal((await call({ to: stack.proxyUrl, path, headers: access.headers })).status, 200)
+  await decide(ofHidden, 'deny', { comment: 'not yours' })
+  const again = (await askAccess(access, 'GET', urls[0] ?? '')).json()
+  assert.deepEqual(
+    [again.request_id, again.status, again.comment],
+    [ofHidden, 'denied', 'not yours'],
+  )
+})
+
+test('access is asked for one plain call: no pattern becomes a rule', async () => {
+  const access = await readingAccess()
+  const base = access.base_url
+  for (const [method, url, more] of [
+    ['*', `${base}/x`],
+    ['post', `${base}/x`],
+    ['TRACE', `${base}/x`],
+    ['POST', `${base}/a%2Fb`],
+    ['POST', `${base}//x`],
+    ['POST', `${base}/../x`],
+    ['POST', `${base}/ü`],
+    ['POST', 'things'],
+    ['GET', `${base}/things/1`],
+    ['POST', `${base}/sk_live_${'a1B2c3D4'.repeat(4)}`],
+    ['POST', `${base}/x`, { justification: '' }],
+    ['POST', `${base}/x`, { justification: 'x'.repeat(1_001) }],
+    ['POST', `${base}/x`, { requested_until: '2020-01-01T00:00:00Z' }],
+  ] as const) {
+    const answer = await askAccess(access, method, url, more)
+    assert.ok(answer.status >= 400, `${method} ${url} ${answer.body.toString()}`)
+  }
+  for (const path of ['/**', '/a/*', '/%2A%2A']) {
+    const { request_id } = (await askAccess(access, 'POST', `${base}${path}`)).json()
+    await decide(request_id, 'approve', { expires_at: later() })
+    assert.equal((await ask(access, {}, path)).status, 200, path)
+    for (const other of ['/x', '/a/x', '/a/b/c'])
+      assertRefusal(await ask(access, {}, other), 403, 'permission_denied')
+  }
+})

@@ -76,15 +76,19 @@ export function RequestsPage({
 function Outcome({ decided }: { decided: AccessRequest }) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => element.current?.focus(), [decided])
-  const { status, agent_name, approvals, needed, expires_at, result } = decided
+  const { status, agent_name, approvals, needed, expires_at, result, kind } = decided
   return (
     <div class="notice good" role="status" tabIndex={-1} ref={element}>
       <p>
         {status === 'approved' && (
           <>
             Approved: {agent_name} may make{' '}
-            {result.scope_id === null ? 'the call once' : 'all calls by the rule'}. The approval
-            ends <Time at={expires_at} />.
+            {result.scope_id === null
+              ? 'the call once'
+              : kind === 'access'
+                ? 'the call'
+                : 'all calls by the rule'}
+            . The approval ends <Time at={expires_at} />.
           </>
         )}
         {status === 'pending' &&
@@ -141,7 +145,7 @@ function Lists({
     <>
       <p class="muted">
         Calls that a rule with <code>approval</code> refuses until a person has allowed exactly this
-        call. <RoleNote role="operator" to="decide" />
+        call, and access that agents ask for. <RoleNote role="operator" to="decide" />
       </p>
       <Loaded from={pending}>
         {(requests) => (
@@ -227,9 +231,9 @@ function RequestCard({
   onChosen: OnChosen
   isAlone?: boolean
 }) {
-  const { request_id, agent_id, agent_name, status, expires_at, approvers, call } = request
+  const { request_id, agent_id, agent_name, status, expires_at, approvers } = request
   const mayDecide = useMay(approvers)
-  const title = `${call.method} to ${call.integration_name}`
+  const title = titleOf(request)
   return (
     <article class="notice" aria-label={title}>
       <p class="buttons">
@@ -267,6 +271,12 @@ function RequestCard({
 
 const OPEN: ReadonlySet<string> = new Set(['pending', 'approved'])
 
+/** An agent may ask for access to what no integration has yet. */
+const titleOf = ({ kind, call: { method, integration_name } }: AccessRequest): string =>
+  kind === 'call'
+    ? `${method} to ${integration_name}`
+    : `Access: ${method} to ${integration_name ?? 'no integration'}`
+
 const CLASSES: Readonly<Record<string, string>> = {
   once: 'main',
   deny: 'danger quiet',
@@ -277,11 +287,21 @@ function decisionsOf({
   status,
   consumed_at,
   reuse,
+  kind,
+  call,
 }: AccessRequest): readonly Omit<Chosen, 'request'>[] {
   const only = (decision: Decision) => ({ decision, lasting: 'once' }) as const
   if (status === 'approved') return consumed_at === null ? [only('cancel')] : []
   if (status !== 'pending') return []
-  const lastings: readonly Lasting[] = reuse === 'rule' ? ['once', '15m', '1h', 'until'] : ['once']
+  // Without an integration nothing can be allowed.
+  const lastings: readonly Lasting[] =
+    kind === 'access'
+      ? call.integration_id === null
+        ? []
+        : ['15m', '1h', 'until']
+      : reuse === 'rule'
+        ? ['once', '15m', '1h', 'until']
+        : ['once']
   return [...lastings.map((lasting) => ({ decision: 'approve', lasting }) as const), only('deny')]
 }
 

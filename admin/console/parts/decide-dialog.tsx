@@ -40,9 +40,9 @@ export function DecideDialog({
   onDone: (decided: AccessRequest) => void
 }) {
   const [comment, setComment] = useState('')
-  const { request_id, agent_name, call } = request
+  const { request_id, agent_name, call, kind, requested_until } = request
   const [until, setUntil] = useState(() =>
-    localOf(new Date(Date.now() + LASTS_MS['1h']).toISOString()),
+    localOf(requested_until ?? new Date(Date.now() + LASTS_MS['1h']).toISOString()),
   )
   const text = comment.trim()
   const endOf = (): string | undefined => {
@@ -63,7 +63,7 @@ export function DecideDialog({
   const isDenial = decision === 'deny'
   return (
     <DialogForm
-      title={`${DECISIONS[decision]} this call of ${agent_name} to ${call.integration_name}?`}
+      title={`${DECISIONS[decision]} this call of ${agent_name} to ${call.integration_name ?? 'no integration'}?`}
       submit={DECISIONS[decision]}
       {...decide}
       isReady={isDenial ? text !== '' : lasting !== 'until' || until !== ''}
@@ -71,7 +71,7 @@ export function DecideDialog({
       onSubmit={decide.run}
       onClose={onClose}
     >
-      {decision === 'approve' && <Meaning lasting={lasting} />}
+      {decision === 'approve' && <Meaning kind={kind} lasting={lasting} />}
       <RequestedCall request={request} />
       {decision === 'approve' && lasting === 'until' && (
         <TextField
@@ -97,10 +97,10 @@ export function DecideDialog({
   )
 }
 
-const Meaning = ({ lasting }: { lasting: Lasting }) => (
+const Meaning = ({ kind, lasting }: { kind: AccessRequest['kind']; lasting: Lasting }) => (
   <p>
     {lasting === 'once'
       ? 'Exactly this call may be made once, when the agent makes it again.'
-      : `The agent may make all calls by the rule that asks for an approval, ${lasting === 'until' ? 'until the time below' : LASTING[lasting]}. A change of the scope or the integration ends it, and so does a kill.`}
+      : `The agent may make ${kind === 'access' ? 'calls with this method and path' : 'all calls by the rule that asks for an approval'}, ${lasting === 'until' ? 'until the time below' : LASTING[lasting]}. A change of ${kind === 'access' ? '' : 'the scope or '}the integration ends it, and so does a kill.`}
   </p>
 )

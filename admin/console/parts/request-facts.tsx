@@ -59,8 +59,14 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
         [
           'Asked',
           <>
-            <Time at={request.created_at} /> by rule {call.rule + 1} of{' '}
-            <a href={linkTo(['scopes', call.scope_id])}>{call.scope_name}</a>
+            <Time at={request.created_at} />
+            {call.scope_id !== null && (
+              <>
+                {' '}
+                by rule {call.rule + 1} of{' '}
+                <a href={linkTo(['scopes', call.scope_id])}>{call.scope_name}</a>
+              </>
+            )}
           </>,
         ],
         ...(needed > 1 || approvals.length > 0
@@ -87,8 +93,15 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
           : [
               ['Allows', <a href={linkTo(['scopes', scope_id])}>all calls by the rule</a>] as const,
             ]),
-        ['Digest', <code>{call.digest}</code>],
-        ['Body SHA-256', <code>{call.body_sha256}</code>],
+        ...(request.requested_until === null
+          ? []
+          : [['Wanted until', <Time at={request.requested_until} />] as const]),
+        ...(request.kind === 'access'
+          ? []
+          : ([
+              ['Digest', <code>{call.digest}</code>],
+              ['Body SHA-256', <code>{call.body_sha256}</code>],
+            ] as const)),
       ]}
     />
   )
