@@ -35,6 +35,21 @@ function cellOf(one: RefusalCase, recording: RefusalRecording | undefined): stri
 
 const headOf = (one: RefusalCase): string => `\`${one}\``.replace('_in_flight`', '`, in flight')
 
+const USUAL = '1'
+
+/** The reasons with what the client does at them, unless it is the usual. */
+function othersOf(refusals: Partial<Record<RefusalCase, RefusalRecording>>): string {
+  const byCell = new Map<string, string[]>()
+  for (const one of REFUSAL_CASES) {
+    const cell = cellOf(one, refusals[one])
+    const isUsual = cell === USUAL || (cell === '' && one === 'mcp_tool_blocked')
+    if (!isUsual) byCell.set(cell, [...(byCell.get(cell) ?? []), headOf(one)])
+  }
+  return [...byCell]
+    .map(([cell, reasons]) => `${cell === '' ? 'not recorded' : cell}: ${reasons.join(', ')}`)
+    .join('; ')
+}
+
 /** What clients do with refusals, from recordings. */
 export function clientsPage(): string {
   const clients = Object.entries(refusalRecordings())
@@ -44,17 +59,16 @@ What real clients do when a call is refused: each made one call that was refused
 with the \`error_format\` of its API ([formats](errors.md#formats)). \`node dist/test/witness/refusals.js\` records this; the programs
 and their versions are in \`test/witness/agents/packages/\`.
 
-A cell is the number of requests that the client sent until it gave up, or until it was answered after \`Retry-After\`. After \`–\`
-its user sees the status or the code, but not the message. An empty cell was not recorded. \`agent_killed\`, in flight, is a 503 for a
-call that the API has received; a client that repeats it gets a 403.
+The number is that of the requests until the client gave up, or until it was answered after \`Retry-After\`. After \`–\` its user sees the
+status or the code, but not the message. A client makes one request and shows the message where nothing is said. \`agent_killed\`, in flight, is
+a 503 for a call that the API has received; a client that repeats it gets a 403.
 
 ${table(
-  ['client', 'version', '`error_format`', ...REFUSAL_CASES.map(headOf)],
+  ['client', '`error_format`', 'other than one request and the message'],
   clients.map(([name, { version, error_format: format, refusals }]) => [
-    name,
-    version,
+    [name, version].filter(Boolean).join(' '),
     `\`${format}\``,
-    ...REFUSAL_CASES.map((one) => cellOf(one, refusals[one])),
+    othersOf(refusals),
   ]),
 )}
 
