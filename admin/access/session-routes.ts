@@ -9,6 +9,7 @@ import { namedSession } from './named-session.ts'
 import { NO_SESSION_COOKIE, sessionCookie } from './session-cookie.ts'
 import { endSession, findSession, openSession } from './sessions.ts'
 import { FROM_ELSEWHERE } from './sign-in-with-session.ts'
+import { whoamiView } from './whoami-routes.ts'
 
 type Refuse = (reply: FastifyReply, refusal: Refusal, request_id: string) => FastifyReply
 
@@ -17,6 +18,7 @@ type Refuse = (reply: FastifyReply, refusal: Refusal, request_id: string) => Fas
  */
 export function sessionRoutes(app: FastifyInstance, context: AdminContext, refuse: Refuse): void {
   const schema = { hide: true }
+  const { settings } = context
 
   app.post('/session', { schema }, async (request, reply) => {
     const { headers, method, id: request_id } = request
@@ -34,7 +36,7 @@ export function sessionRoutes(app: FastifyInstance, context: AdminContext, refus
     return reply
       .code(201)
       .header('set-cookie', sessionCookie(secret, isHttps))
-      .send({ ...view(actor), page_secret })
+      .send({ ...whoamiView(actor, settings), page_secret })
   })
 
   app.get('/session', { schema }, async (request, reply) => {
@@ -42,7 +44,7 @@ export function sessionRoutes(app: FastifyInstance, context: AdminContext, refus
     if (session === null || !isOfDashboard('GET', request.headers)) return reply.code(204).send()
     const actor = await findSession(context, session, LOOK)
     if (actor === null) return reply.code(204).header('set-cookie', NO_SESSION_COOKIE).send()
-    return reply.send(view(actor))
+    return reply.send(whoamiView(actor, settings))
   })
 
   app.delete('/session', { schema }, async (request, reply) => {
@@ -60,13 +62,6 @@ async function endNamed(context: AdminContext, headers: IncomingHttpHeaders): Pr
   const actor = session === null ? null : await findSession(context, session, LOOK)
   if (session !== null && actor !== null) await endSession(context, session.hash, actor)
 }
-
-const view = ({ email, role, token_id, organization_id }: Actor): object => ({
-  email,
-  role,
-  token_id,
-  organization_id,
-})
 
 const BUSY: Refusal = {
   kind: 'refusal',

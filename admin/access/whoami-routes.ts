@@ -1,7 +1,8 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Settings } from '../../core/settings/settings.ts'
 import { urlOf } from '../../core/system/url-of.ts'
 import { version } from '../../core/system/version.ts'
+import type { Actor } from '../context/admin-context.ts'
 import { Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
@@ -21,6 +22,18 @@ export const Whoami = Strict({
 const proxyUrlOf = ({ proxyUrl, tlsCertFile, proxyHost, proxyPort }: Settings): string =>
   proxyUrl ?? urlOf(tlsCertFile === null ? 'http' : 'https', proxyHost, proxyPort)
 
+export const whoamiView = (
+  { token_id, organization_id, email, role }: Actor,
+  settings: Settings,
+): Static<typeof Whoami> => ({
+  token_id,
+  organization_id,
+  email,
+  role,
+  gateway_version: version,
+  proxy_url: proxyUrlOf(settings),
+})
+
 export const whoamiRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
@@ -29,14 +42,6 @@ export const whoamiRoutes: readonly Route[] = [
     tag: 'tokens',
     summary: 'Read the owner and role of the token that makes this request',
     answers: { 200: Whoami },
-    handle: async ({ actor: { token_id, organization_id, email, role }, context: { settings } }) =>
-      answer(200, {
-        token_id,
-        organization_id,
-        email,
-        role,
-        gateway_version: version,
-        proxy_url: proxyUrlOf(settings),
-      }),
+    handle: async ({ actor, context: { settings } }) => answer(200, whoamiView(actor, settings)),
   }),
 ]

@@ -1,3 +1,4 @@
+import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
 import type { Agent, Role } from './api-types.ts'
 import type { Found } from './find-anything.ts'
 import { linkTo } from './place.ts'
@@ -26,6 +27,12 @@ const ACTIONS: readonly Action[] = [
   },
   { role: 'viewer', title: 'Follow the log live', href: linkTo(['activity'], { live: '1' }) },
 ]
+
+const APIS: readonly Action[] = TEMPLATES.map(({ name, title }) => ({
+  role: 'admin',
+  title: `Add ${title}`,
+  href: linkTo(['integrations'], { do: `add ${name}` }),
+}))
 
 interface AgentAction {
   readonly verbs: readonly string[]
@@ -86,9 +93,11 @@ export type MayDo = (role: Role) => boolean
 /** The actions whose words contain a text; all that the role allows for an empty one. */
 export function actionsNamed(text: string, mayDo: MayDo): readonly Found[] {
   const wanted = text.toLowerCase()
-  return ACTIONS.filter(
-    ({ role, title }) => mayDo(role) && title.toLowerCase().includes(wanted),
-  ).map(({ title, href }) => ({ kind: 'Action', title, detail: '', href }))
+  // With no text they would hide the others.
+  const all = wanted === '' ? ACTIONS : [...ACTIONS, ...APIS]
+  return all
+    .filter(({ role, title }) => mayDo(role) && title.toLowerCase().includes(wanted))
+    .map(({ title, href }) => ({ kind: 'Action', title, detail: '', href }))
 }
 
 /** The verb that a text begins with, and the name after it; null for other texts. */

@@ -1,3 +1,5 @@
+import { quoted } from './snippets.ts'
+
 /**
  * The command that makes a call again through the gateway. Key and proxy address are variables of the shell: the console knows
  * neither. A body and a query are not stored.
@@ -8,6 +10,3 @@ export function curlOf(method: string, origin: string, endpoint: string): string
     `  -H "Authorization: Bearer $AGW_KEY"`,
   ].join(' \\\n')
 }
-
-/** Nothing between single quotes is special to a shell but the quote itself. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

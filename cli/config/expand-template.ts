@@ -1,10 +1,10 @@
-import { readRule } from '../../core/catalogue/rule-text.ts'
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
 import {
-  TEMPLATE_ACTIONS,
-  type ApiTemplate,
-  type TemplateAction,
-} from '../../core/catalogue/templates/template.ts'
+  fillParameters,
+  parametersOf,
+  scopeOfTemplate,
+} from '../../core/catalogue/templates/fill-template.ts'
+import { TEMPLATE_ACTIONS, type ApiTemplate } from '../../core/catalogue/templates/template.ts'
 import type { EntryIssue } from './check-entry.ts'
 import { nearestName } from './nearest-name.ts'
 import { isObject, type Json } from './section-resources.ts'
@@ -49,13 +49,7 @@ const without = (own: Json): Json =>
 function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: AddIssue): Json {
   const values = isObject(given) ? given : {}
   const missing = new Set<string>()
-  const fill = (text: string): string =>
-    text.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = values[name]
-      if (typeof value === 'string' && value !== '') return value
-      missing.add(name)
-      return ''
-    })
+  const fill = (text: string): string => fillParameters(text, values, (name) => missing.add(name))
   const { auth, secrets, also_hosts, allow_encoded_slashes } = template
   const needed = new Set(parametersOf(template))
   const unknown = Object.keys(values).find((name) => !needed.has(name))
@@ -85,14 +79,6 @@ function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: 
   }
 }
 
-export const parametersOf = ({ base_url, auth }: ApiTemplate): readonly string[] => [
-  ...new Set(
-    [base_url, ...Object.values(auth)].flatMap((text) =>
-      [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
-    ),
-  ),
-]
-
 function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
   const has = TEMPLATE_ACTIONS.filter((action) => template.actions[action] !== undefined)
   const actions = Array.isArray(given) ? (given as readonly unknown[]) : []
@@ -101,23 +87,5 @@ function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
     if (!has.some((known) => known === action))
       issue(`/actions/${i}`, `is no action of ${template.name}; it has ${has.join(', ')}`)
   const chosen = has.filter((action) => actions.includes(action))
-  const tools = chosen.flatMap((action) => template.mcp_tools?.[action] ?? [])
-  return {
-    name: `${template.name} ${chosen.join(', ')}`,
-    rules: rulesOf(template, chosen),
-    ...(tools.length === 0 ? {} : { mcp_tools: { allow: tools } }),
-  }
+  return scopeOfTemplate(template, chosen)
 }
-
-/** @throws for a line that is no rule; a test reads all */
-export const rulesOf = (
-  template: ApiTemplate,
-  actions: readonly TemplateAction[],
-): readonly object[] =>
-  actions
-    .flatMap((action) => template.actions[action] ?? [])
-    .map((text) => {
-      const rule = readRule(text)
-      if (rule === null) throw new Error(`${template.name}: ${text} is no rule`)
-      return rule
-    })

@@ -1,6 +1,6 @@
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
+import { parametersOf } from '../../core/catalogue/templates/fill-template.ts'
 import { type ApiTemplate, TEMPLATE_ACTIONS } from '../../core/catalogue/templates/template.ts'
-import { parametersOf } from '../config/expand-template.ts'
 import { table } from '../terminal/table.ts'
 
 /** Every template, from its file, and how to write one. */

@@ -372,6 +372,12 @@ describe('the dashboard', () => {
       headers: { authorization: `Bearer ${key}` },
     })
     assert.equal(answer.json().details.reason, 'no_scope')
+    await page.getByText('Refused: GET').waitFor()
+    assert.deepEqual(await problemsOf(page), [])
+    await page.getByRole('button', { name: 'Add GitHub' }).click()
+    await page.getByRole('dialog', { name: 'Add GitHub' }).getByLabel('token').waitFor()
+    assert.deepEqual(await problemsOf(page), [])
+    await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'made by hand' }).click()
     await page.getByRole('heading', { name: 'made by hand' }).waitFor()
     assert.equal((await page.content()).includes(key), false)

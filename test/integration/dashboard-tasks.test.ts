@@ -24,7 +24,7 @@ const HANDS = [
   ['operator', 'keyboard'],
   ['viewer', 'mouse'],
 ] as const
-const PRESETS = { mouse: ['Mistral', 'mistral'], keyboard: ['Notion', 'notion'] } as const
+const WELL_KNOWN = { mouse: ['GitHub', 'github'], keyboard: ['Notion', 'notion'] } as const
 const IN_FLIGHT = 50
 const READS = [{ methods: ['GET'], paths: ['/models/**', '/sse'] }]
 
@@ -260,21 +260,53 @@ for (const [role, by] of HANDS)
       assert.equal((await refund(own)).status, 200)
     })
 
-    test('adds an API from a preset, with a scope that is tried before it is saved', async () => {
+    test('lets a new agent call a well-known API in two fields, sees its first call, and adds a scope that is tried first', async () => {
       await goTo(page, 'integrations', 'Integrations')
-      const add = page.getByRole('button', { name: 'Add an integration' })
+      const [title, name] = WELL_KNOWN[by]
+      const add = page.getByRole('button', { name: `Add ${title}` })
       if (!mayChange) {
         await says('Only an admin can add or change integrations.')
         assert.equal(await add.count(), 0)
         return
       }
-      const [preset, name] = PRESETS[by]
+      hand.presses()
       await hand.press(add)
       const dialog = page.getByRole('dialog')
-      await hand.choose(dialog.getByLabel('Well-known API'), preset)
       await hand.fill(dialog.getByLabel('token', { exact: true }), 'secret-typed-by-hand')
-      await hand.press(dialog.getByRole('button', { name: 'Save' }))
+      await hand.fill(dialog.getByLabel('Agent', { exact: true }), `${name} agent`)
+      await hand.press(dialog.getByRole('button', { name: 'Add', exact: true }))
       await page.getByRole('row').filter({ hasText: name }).getByText('…hand').waitFor()
+      const first = page.getByRole('region', { name: 'First call' })
+      await first.getByText(`Waiting for the first call of ${name} agent`).waitFor()
+      assert.equal(hand.presses(), 2)
+      const [made] = (await operator.send('GET', `/admin/scopes?q=${name} read`)).data
+      assert.equal(made.agent_id.startsWith('agt_'), true)
+      // The same for an API that can be called here, by the command that is shown.
+      const url = stack.ownBaseUrl()
+      await goTo(page, 'integrations', 'Integrations')
+      await hand.press(page.getByRole('button', { name: 'Add MCP server' }))
+      await hand.fill(dialog.getByLabel('url', { exact: true }), url)
+      await hand.fill(dialog.getByLabel('token', { exact: true }), 'secret-typed-by-hand')
+      await hand.fill(dialog.getByLabel('Agent', { exact: true }), `${role} ${by} first`)
+      await hand.press(dialog.getByRole('button', { name: 'Add', exact: true }))
+      await first.getByRole('tab', { name: 'MCP client', selected: true }).waitFor()
+      await hand.press(first.getByRole('tab', { name: 'MCP client' }))
+      for (let at = 0; at < 2; at++) await page.keyboard.press('ArrowRight')
+      const shown = await first.getByRole('tabpanel', { name: 'curl' }).locator('pre').innerText()
+      const [, key = ''] = /AGW_KEY='([^']+)'/.exec(shown) ?? []
+      const [, address = ''] = /curl -i '([^']+)'/.exec(shown) ?? []
+      assert.equal(address, `${stack.proxyUrl}/${url}`)
+      const send = (method: string): Promise<HttpAnswer> =>
+        call({
+          to: stack.proxyUrl,
+          path: address.slice(stack.proxyUrl.length),
+          method,
+          headers: { authorization: `Bearer ${key}` },
+        })
+      await send('PUT')
+      await first.getByText('Refused: PUT').waitFor()
+      assert.equal((await send('GET')).status, 200)
+      await first.getByText('Received: GET').waitFor()
       await goTo(page, 'scopes/new', 'Add a scope')
       await hand.fill(page.getByLabel('Agent', { exact: true }), own.agent.agent_name)
       await hand.fill(page.getByLabel('Integration', { exact: true }), name)

@@ -9,6 +9,7 @@ const built = async (name: string): Promise<any> =>
 const { nearestRule } = await built('nearest-rule')
 const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')
+const { snippetsOf, reachableProxy } = await built('snippets')
 const { timeTicks } = await built('time-ticks')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
@@ -86,6 +87,37 @@ test('the curl command is one argument per value, whatever the caller wrote', ()
       'Authorization: Bearer k',
     ])
   }
+})
+
+test('what a new agent is shown to paste is one argument per value, and asks the proxy where the page reaches it', () => {
+  const agent_name = 'it\'s `id` $(id) "x" \\ ;id'
+  const snippets = snippetsOf({
+    proxy_url: reachableProxy('http://127.0.0.1:8080', 'gateway.example'),
+    api_key: 'agw_live_1',
+    agent_name,
+    base_url: 'https://api.example.com',
+    path: "/it's",
+    template: '',
+  })
+  const printed = (name: string, program: string): string[] => {
+    const print = `${program}() { printf '%s\\n' "$@"; }; ${snippets[name]}`
+    const { stdout } = spawnSync('sh', ['-c', print], { encoding: 'utf8' })
+    return stdout.trimEnd().split('\n')
+  }
+  const url = "https://api.example.com/it's"
+  const authorization = 'Authorization: Bearer agw_live_1'
+  assert.deepEqual(printed('curl', 'curl'), [
+    '-i',
+    `http://gateway.example:8080/${url}`,
+    '-H',
+    authorization,
+  ])
+  assert.deepEqual(printed('agw run', 'agw'), ['run', agent_name, '--', 'curl', '-i', url])
+  const { mcpServers } = JSON.parse(snippets['MCP client'])
+  assert.equal(mcpServers.gateway.headers.Authorization, authorization)
+  const local = 'http://[::1]:8080'
+  assert.equal(reachableProxy(`${local}/`, 'localhost'), local)
+  assert.equal(reachableProxy('https://proxy.example', 'gateway.example'), 'https://proxy.example')
 })
 
 test('refusals are out of the ordinary when an hour has far more of them than the hours before', () => {

@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Agent, Series } from '../api-types.ts'
-import { AgentLink, SecretOnce, Tag } from '../parts/bits.tsx'
+import { AgentLink, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { NameField, SelectField, TextField } from '../parts/fields.tsx'
+import { FirstCall } from '../parts/first-call.tsx'
 import { KillLink } from '../parts/kill.tsx'
 import { StaleNote } from '../parts/stale-note.tsx'
 import { type Column, PagedTable } from '../parts/table.tsx'
@@ -38,7 +39,10 @@ export function AgentsPage({ query }: { query: Query }) {
         )}
       </div>
       {created !== null && (
-        <SecretOnce label={`Key of ${created.agent_name}.`} secret={created.api_key} />
+        <FirstCall
+          key={created.agent_id}
+          of={{ ...created, base_url: null, path: '', template: '' }}
+        />
       )}
       <AgentFilter q={q ?? ''} status={status ?? ''} />
       <StaleNote of={hour.problem === null ? week : hour} what="numbers of calls" />

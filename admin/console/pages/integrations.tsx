@@ -5,8 +5,8 @@ import {
 } from '../../../core/catalogue/error-formats.ts'
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import { API_PRESETS, type ApiPreset } from '../api-presets.ts'
 import type { CredentialType, Integration, Page } from '../api-types.ts'
+import { type AddedApi, AddApiButtons } from '../parts/add-template.tsx'
 import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
@@ -18,6 +18,7 @@ import {
   TextArea,
   TextField,
 } from '../parts/fields.tsx'
+import { FirstCall } from '../parts/first-call.tsx'
 import { LabelsField, labelsPatch, useLabelsText } from '../parts/label-fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
@@ -51,6 +52,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
         )}
         <RoleNote role="admin" to="add or change integrations" />
       </div>
+      {mayChange && <WellKnown wanted={query['do']} onAdded={integrations.reload} />}
       <SaveWarnings of={saved} />
       <Search key={q} q={q ?? ''} />
       <PagedTable
@@ -95,6 +97,26 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
           }}
         />
       )}
+    </>
+  )
+}
+
+/** Well-known APIs, and how to call the one that was added. @param wanted `add github` opens the dialog of one */
+function WellKnown({ wanted = '', onAdded }: { wanted?: string | undefined; onAdded: () => void }) {
+  const [added, setAdded] = useState<AddedApi | null>(null)
+  return (
+    <>
+      <details open={matchMedia('(min-width: 62rem)').matches}>
+        <summary>Add a well-known API</summary>
+        <AddApiButtons
+          first={/^add (.+)$/.exec(wanted)?.[1]}
+          onAdded={(api) => {
+            setAdded(api)
+            onAdded()
+          }}
+        />
+      </details>
+      {added !== null && <FirstCall key={JSON.stringify(added)} of={added} />}
     </>
   )
 }
@@ -204,16 +226,6 @@ function IntegrationForm({
       onSubmit={save.run}
       onClose={onClose}
     >
-      {of === null && (
-        <PresetField
-          onPreset={(preset) => {
-            setName(preset.name)
-            setUrl(preset.base_url)
-            setAuth(preset.auth)
-            setOptions({ ...options, allow_encoded_slashes: preset.allow_encoded_slashes ?? false })
-          }}
-        />
-      )}
       <NameField member="/name" value={name} onValue={setName} />
       <UrlField value={base_url} onValue={setUrl} />
       {of !== null && <ReplaceField of={of} isReplaced={auth !== null} onAuth={setAuth} />}
@@ -277,23 +289,6 @@ const HostFields = ({ hosts, onHosts }: { hosts: Hosts; onHosts: (hosts: Hosts) 
     />
   </>
 )
-
-/** What is filled in can still be changed; the credential is the operator's own. */
-function PresetField({ onPreset }: { onPreset: (preset: ApiPreset) => void }) {
-  const [title, setTitle] = useState('')
-  return (
-    <SelectField
-      label="Well-known API"
-      value={title}
-      onValue={(chosen) => {
-        setTitle(chosen)
-        const preset = API_PRESETS.find((one) => one.title === chosen)
-        if (preset !== undefined) onPreset(preset)
-      }}
-      options={[['', 'another API'], ...API_PRESETS.map((one) => [one.title, one.title] as const)]}
-    />
-  )
-}
 
 const ReplaceField = ({
   of,

@@ -1,0 +1,110 @@
+/** What a client needs to call as an agent. */
+export interface ClientPlace {
+  readonly proxy_url: string
+  readonly api_key: string
+  readonly agent_name: string
+  /** Of the API that it may call; null while there is none. */
+  readonly base_url: string | null
+  /** A path below the base URL that reads, to try. */
+  readonly path: string
+  /** Name of the template of the API. */
+  readonly template: string
+}
+
+export const CLIENTS = [
+  'curl',
+  'OpenAI SDK',
+  'Claude Code',
+  'Codex',
+  'MCP client',
+  'agw run',
+] as const
+export type Client = (typeof CLIENTS)[number]
+
+const OPENAI = 'https://api.openai.com/v1'
+const ANTHROPIC = 'https://api.anthropic.com/v1'
+const MCP = 'https://mcp.example.com/mcp'
+
+/** The client that an API is mostly used with. */
+export const clientFor = (template: string): Client =>
+  template === 'openai'
+    ? 'OpenAI SDK'
+    : template === 'anthropic'
+      ? 'Claude Code'
+      : template === 'mcp'
+        ? 'MCP client'
+        : 'curl'
+
+/** Texts to paste, whole: address and key are filled in. A client for another API than the agent's shows that of its vendor. */
+export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>> {
+  const { proxy_url, api_key, agent_name, base_url, path, template } = place
+  const call = base_url === null ? `${OPENAI}/models` : base_url + path
+  const at = (vendor: string): string => `${proxy_url}/${vendor}`
+  const insecure = proxy_url.startsWith('https:') && isLocal(proxy_url) ? ' -k' : ''
+  return {
+    curl: [
+      `export AGW_KEY=${quoted(api_key)}`,
+      `curl -i${insecure} ${quoted(`${proxy_url}/${call}`)} -H "Authorization: Bearer $AGW_KEY"`,
+    ].join('\n'),
+    'OpenAI SDK': [
+      '# pip install openai',
+      'from openai import OpenAI',
+      '',
+      `client = OpenAI(base_url=${text(at(OPENAI))}, api_key=${text(api_key)})`,
+      'print(client.models.list())',
+    ].join('\n'),
+    'Claude Code': [
+      // It adds the version itself.
+      `export ANTHROPIC_BASE_URL=${quoted(at(ANTHROPIC).replace(/\/v1$/, ''))}`,
+      `export ANTHROPIC_AUTH_TOKEN=${quoted(api_key)}`,
+      'claude',
+    ].join('\n'),
+    Codex: [
+      '# ~/.codex/config.toml',
+      'model_provider = "gateway"',
+      '[model_providers.gateway]',
+      'name = "gateway"',
+      `base_url = ${text(at(OPENAI))}`,
+      'wire_api = "responses"',
+      'env_key = "AGW_KEY"',
+      '',
+      '# in the shell',
+      `export AGW_KEY=${quoted(api_key)}`,
+      'codex',
+    ].join('\n'),
+    'MCP client': JSON.stringify(
+      {
+        mcpServers: {
+          gateway: {
+            type: 'http',
+            url: at(template === 'mcp' && base_url !== null ? base_url : MCP),
+            headers: { Authorization: `Bearer ${api_key}` },
+          },
+        },
+      },
+      null,
+      2,
+    ),
+    'agw run': [
+      '# Any program: its calls go through the forward proxy, and it needs no setting of its own.',
+      `export AGW_KEY=${quoted(api_key)}`,
+      `agw run ${quoted(agent_name)} -- curl -i ${quoted(call)}`,
+    ].join('\n'),
+  }
+}
+
+const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
+const LOOPBACK = /^(?:127\.|\[::1\]$|localhost$)/
+
+/** The address of the proxy as this page's machine reaches it: one of its own machine is that of the console. */
+export function reachableProxy(proxy_url: string, console_host: string): string {
+  const proxy = new URL(proxy_url)
+  if (LOOPBACK.test(proxy.hostname) && !LOOPBACK.test(console_host)) proxy.hostname = console_host
+  return proxy.href.replace(/\/$/, '')
+}
+
+/** Nothing between single quotes is special to a shell but the quote itself. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** A string of Python and TOML. */
+const text = (value: string): string => JSON.stringify(value)
