@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Actor, AdminContext } from '../context/admin-context.ts'
+import type { AdminContext } from '../context/admin-context.ts'
 import type { Refusal } from '../http/outcome.ts'
 import { signIn } from './sign-in.ts'
 import { sourceAddress } from './source-address.ts'

@@ -114,7 +114,7 @@ test('what a new agent is shown to paste is one argument per value, and asks the
   ])
   assert.deepEqual(printed('agw run', 'agw'), ['run', agent_name, '--', 'curl', '-i', url])
   const { mcpServers } = JSON.parse(snippets['MCP client'])
-  assert.equal(mcpServers.gateway.headers.Authorization, authorization)
+  assert.equal(mcpServers.gateway.headers.Authorization, 'Bearer agw_live_1')
   const local = 'http://[::1]:8080'
   assert.equal(reachableProxy(`${local}/`, 'localhost'), local)
   assert.equal(reachableProxy('https://proxy.example', 'gateway.example'), 'https://proxy.example')
