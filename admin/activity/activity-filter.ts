@@ -10,6 +10,7 @@ import {
 import { VIAS } from '../../core/activity/vias.ts'
 import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import { TimeText } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import type { Issue } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 
@@ -26,6 +27,13 @@ export const FILTER_QUERY = {
   via: Type.Optional(
     Type.Enum([...VIAS], {
       description: 'Calls through the forward proxy, or by the base URL of an API',
+    }),
+  ),
+  status: Type.Optional(
+    Type.String({
+      pattern: '^[1-5](?:xx|[0-9]{2})$',
+      [PATTERN_MESSAGE]: 'must be a status such as 503, or a class such as 5xx',
+      description: 'Of the response: `503`, or all of a class: `5xx`',
     }),
   ),
   request_id: Type.Optional(
@@ -52,6 +60,8 @@ export type FilterQuery = Static<TObject<typeof FILTER_QUERY>>
 export interface ActivityFilter {
   readonly equal: readonly (readonly [member: IndexedMember, value: string])[]
   readonly request_id: string | null
+  /** Three digits, or a class such as `5xx`. */
+  readonly status?: string | null
   readonly q: string | null
   readonly from_ms: number | null
   readonly to_ms: number | null
@@ -79,6 +89,7 @@ export function readFilter(
       return value === undefined ? [] : [[member, value] as const]
     }),
     request_id: query.request_id ?? null,
+    status: query.status ?? null,
     q: query.q?.toLowerCase() ?? null,
     from_ms: timeOf('from'),
     to_ms: timeOf('to'),
@@ -96,12 +107,13 @@ export const WRITTEN_BEFORE_MAX_MS = 60_000
 
 /** `written_ms` is when the store took the entry: the first part of its place. */
 export function matchesFilter(
-  { equal, request_id, q, from_ms, to_ms }: ActivityFilter,
+  { equal, request_id, status = null, q, from_ms, to_ms }: ActivityFilter,
   entry: ActivityEntry,
   written_ms: number,
 ): boolean {
   for (const [member, value] of equal) if (valueOfMember(entry, member) !== value) return false
   if (request_id !== null && entry.request_id !== request_id) return false
+  if (status !== null && !hasStatus(entry, status)) return false
   if (from_ms !== null || to_ms !== null) {
     const filed_ms = Math.min(
       Math.max(Date.parse(entry.timestamp), written_ms - WRITTEN_AFTER_MAX_MS),
@@ -112,6 +124,9 @@ export function matchesFilter(
   }
   return q === null || holds(entry, q)
 }
+
+const hasStatus = ({ status }: ActivityEntry, wanted: string): boolean =>
+  String(status ?? '').slice(0, wanted.endsWith('xx') ? 1 : 3) === wanted.replace('xx', '')
 
 /** Whether any value in the entry contains the text. Member names are not searched. */
 function holds(value: unknown, text: string): boolean {

@@ -33,7 +33,9 @@ export async function countFacets(
   const counts = new FacetCounts(filter.equal)
   const { from_ms, to_ms, now_ms } = within
   const since_s = await wholeSince(parts.redis, organization_id)
-  if (filter.q !== null || filter.request_id !== null) {
+  const hasCounts =
+    filter.q === null && filter.request_id === null && (filter.status ?? null) === null
+  if (!hasCounts) {
     const own = { ...filter, from_ms: Math.max(from_ms, since_s * 1000), to_ms }
     // As far back as the counts of other filters.
     await countFound({ ...parts, archive: null }, organization_id, own, counts)

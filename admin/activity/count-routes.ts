@@ -22,7 +22,7 @@ const GROUPS_DEFAULT = 12
 const DAY_MS = 24 * 3_600_000
 const STEPS_S = [60, 300, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
 
-const { q: _q, request_id: _id, ...COUNTED } = FILTER_QUERY
+const { q: _q, request_id: _id, status: _status, ...COUNTED } = FILTER_QUERY
 const SeriesQuery = Strict({
   ...COUNTED,
   step: Type.Optional(

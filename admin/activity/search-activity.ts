@@ -74,7 +74,7 @@ export async function searchActivity(
   filter: ActivityFilter,
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<ActivityPage> {
-  const { equal, request_id, q, from_ms, to_ms } = filter
+  const { equal, request_id, status = null, q, from_ms, to_ms } = filter
   const indexed = equal.filter(([member, value]) => hasIndex(member, value))
   const keys = [
     REDIS_KEYS.activity(organization_id),
@@ -89,6 +89,7 @@ export async function searchActivity(
   const isSelective =
     q === null &&
     request_id === null &&
+    status === null &&
     to_ms === null &&
     equal.length < 2 &&
     indexed.length === equal.length

@@ -5,3 +5,7 @@ export function wordOf({ decision, status }: Pick<ActivityEntry, 'decision' | 's
   if (decision !== 'allowed' || status === null || status < 400) return decision ?? 'none'
   return status >= 500 ? 'failed' : 'refused by the API'
 }
+
+/** The colour of an entry: a call that the API did not serve is none of a success. */
+export const toneOf = (entry: Pick<ActivityEntry, 'decision' | 'status'>): string =>
+  entry.decision === 'allowed' && (entry.status ?? 0) >= 400 ? 'failed' : (entry.decision ?? 'none')

@@ -118,6 +118,19 @@ const TOO_WIDE = `(() => {
   return found
 })()`
 
+/** Where the rows of the log begin that are wholly on the screen. */
+const ROW_TOPS = `[...document.querySelectorAll('[data-entry]')].map((row) => row.getBoundingClientRect())
+  .filter(({ bottom }) => bottom <= innerHeight).map(({ top }) => top)`
+
+/** How many points of the search's results belong to something that lies over them. */
+const COVERED = `(() => {
+  const { left, top, width, height } = document.querySelector('.found').getBoundingClientRect()
+  const points = Array.from({ length: 400 }, (_, at) =>
+    [left + (width * ((at % 20) + 0.5)) / 20, top + (height * (Math.floor(at / 20) + 0.5)) / 20])
+  return points.filter(([x, y]) =>
+    y < innerHeight && document.elementFromPoint(x, y)?.closest('.found') === null).length
+})()`
+
 /** What a browser logs for a response that is the refusal under test. */
 const forgive = (expected: RegExp): void => void browser.complaints(expected)
 
@@ -576,6 +589,48 @@ describe('the dashboard', () => {
     await own.getByText('Only operators and admins can decide it.').waitFor()
     assert.equal(await own.locator('main').getByRole('button').count(), 0)
     assert.equal(await own.getByText('yyy').count(), 0)
+  })
+
+  test('the log shows 25 rows from 200 px on, sorts, and finds a status; nothing lies over the search', async () => {
+    const { agent_id, api_key } = access.agent
+    const headers = { authorization: `Bearer ${api_key}` }
+    const to = { to: stack.proxyUrl, headers }
+    const paths = ['/status/503', ...Array.from({ length: 30 }, () => '/models')]
+    for (const path of paths) await call({ ...to, path: `/${access.base_url}${path}` })
+    await call({ ...to, path: '/https://nowhere.example/books' })
+    for (const [size, rows, top] of [
+      [{ width: 1440, height: 900 }, 25, 200],
+      [{ width: 390, height: 844 }, 6, 460],
+    ] as const) {
+      await page.setViewportSize(size)
+      await goTo(page, 'activity', 'Activity')
+      await page.locator('[data-entry]').nth(rows).waitFor()
+      await page.locator('.chips a').first().waitFor({ state: 'attached' })
+      await page.getByText('nowhere.example').first().waitFor()
+      const seen = (await page.evaluate(ROW_TOPS)) as number[]
+      assert.ok(seen.length >= rows, `${seen.length} rows at ${size.width}`)
+      assert.ok((seen[0] ?? 0) <= top, `the first row at ${seen[0]}`)
+      await page.getByRole('combobox', { name: 'Search or go to' }).fill('a')
+      await page.getByRole('option').nth(1).waitFor()
+      const covered = await page.evaluate(COVERED)
+      assert.equal(covered, 0)
+      await page.keyboard.press('Escape')
+    }
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await goTo(page, `activity?agent_id=${agent_id}&status=5xx`, 'Activity')
+    const failed = page.getByRole('row').filter({ hasText: '/status/503' })
+    await failed.locator('.dot.failed').waitFor()
+    assert.equal(await page.locator('[data-entry]').count(), 1)
+    await failed.getByRole('link').first().click()
+    await page.getByRole('dialog').getByText('failed', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await goTo(page, `activity?agent_id=${agent_id}`, 'Activity')
+    await page.getByRole('button', { name: 'Status' }).press('Enter')
+    await page.getByText('Sorted by Status: only what is loaded.').waitFor()
+    const [first] = await page.locator('[data-entry] > :nth-child(7)').allInnerTexts()
+    assert.equal(first, '503')
+    assert.deepEqual(await problemsOf(page), [])
   })
 
   test('an export holds what the filter of the page finds', async () => {
@@ -1534,7 +1589,7 @@ describe('the dashboard', () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
     const harmless =
-      /Sign out|Show|Theme|Times|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try/
+      /Sign out|Show|Theme|Times|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try|^(?:Event|Agent|API|Call|Status|ms)$/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)

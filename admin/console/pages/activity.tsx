@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { EVENT_NAMES } from '../../../core/catalogue/events.ts'
+import { REASONS } from '../../../core/catalogue/reasons.ts'
 import { type Problem, withQuery } from '../api.ts'
 import type { ActivityEntry } from '../api-types.ts'
 import { countOf } from '../count-of.ts'
@@ -15,12 +16,14 @@ import { Picker } from '../parts/picker.tsx'
 import { Time } from '../parts/time.tsx'
 import { TimePresets } from '../parts/time-presets.tsx'
 import { goTo, linkTo } from '../place.ts'
+import { reasonTitle } from '../reason-title.ts'
 import { resolvePair } from '../resolve-pair.ts'
+import { type Sort, sortEntries } from '../sort-entries.ts'
 import { timeRange } from '../time-ranges.ts'
 import { useAction } from '../use-action.ts'
 import { type Entries, useEntries } from '../use-entries.ts'
 import { LIVE_MAX, useLive } from '../use-live.ts'
-import { useNames } from '../use-names.ts'
+import { useHosts } from '../use-hosts.ts'
 import { VIA_OPTIONS } from '../via-title.ts'
 
 type Query = Readonly<Record<string, string>>
@@ -32,6 +35,7 @@ const FILTERS = [
   'agent_id',
   'integration_id',
   'via',
+  'status',
   'request_id',
   'q',
   'from',
@@ -42,6 +46,16 @@ const DECISIONS: Readonly<Record<NonNullable<ActivityEntry['decision']>, string>
   blocked: 'Blocked',
   terminated: 'Terminated',
 }
+
+const REASON_OPTIONS = Object.keys(REASONS).map((reason) => [reason, reasonTitle(reason)] as const)
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx']
+/** A status of a link, such as 503, is an option too. */
+const statusOptions = (chosen: string) =>
+  [
+    '',
+    ...STATUS_CLASSES,
+    ...(STATUS_CLASSES.includes(chosen) || chosen === '' ? [] : [chosen]),
+  ].map((status) => [status, status === '' ? 'any' : status] as const)
 
 /** Charts and counts without a chosen range show this one. */
 const COUNTED_MS = 7 * 24 * 3_600_000
@@ -64,7 +78,7 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
     () => undefined,
   )
   return (
-    <>
+    <div class="log">
       <div class="head">
         <h1>Activity</h1>
         <TimePresets
@@ -72,43 +86,44 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
           query={{ ...query, live: undefined }}
           current={range?.key ?? null}
         />
-      </div>
-      <FacetChips filter={counted} query={query} />
-      <ActivityHistogram filter={counted} query={query} />
-      <div class="buttons toolbar">
         <details class="filters" onToggle={({ currentTarget }) => setFiltering(currentTarget.open)}>
           <summary>Filters</summary>
           {isFiltering && <Filter key={text} query={query} />}
         </details>
-        <button
-          type="button"
-          aria-pressed={isLive}
-          onClick={() =>
-            goTo(['activity'], {
-              ...given,
-              ...(isLive
-                ? { range: query['range'] }
-                : { from: undefined, to: undefined, live: '1' }),
-            })
-          }
-        >
-          {isLive ? 'Stop following' : 'Follow live'}
-        </button>
-        <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('ndjson')}>
-          Export NDJSON
-        </button>
-        <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('csv')}>
-          Export CSV
-        </button>
-        {Object.values(given).some(Boolean) && <a href={linkTo(['activity'])}>Clear filters</a>}
-        {exporting.isBusy && <span role="status">Exporting …</span>}
+        <div class="buttons toolbar">
+          <button
+            type="button"
+            aria-pressed={isLive}
+            onClick={() =>
+              goTo(['activity'], {
+                ...given,
+                ...(isLive
+                  ? { range: query['range'] }
+                  : { from: undefined, to: undefined, live: '1' }),
+              })
+            }
+          >
+            {isLive ? 'Stop following' : 'Follow live'}
+          </button>
+          <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('ndjson')}>
+            Export NDJSON
+          </button>
+          <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('csv')}>
+            Export CSV
+          </button>
+          {exporting.isBusy && <span role="status">Exporting …</span>}
+        </div>
+      </div>
+      <div class="counted">
+        <FacetChips filter={counted} query={query} />
+        <ActivityHistogram filter={counted} query={query} />
       </div>
       <ProblemNotice problem={exporting.problem} />
-      <List key={String(isLive)} filter={filter} query={query} isLive={isLive} />
+      <List key={String(isLive)} filter={filter} given={given} query={query} isLive={isLive} />
       {entry !== undefined && (
         <EntryDrawer id={entry} query={query} onClose={() => goTo(['activity'], query)} />
       )}
-    </>
+    </div>
   )
 }
 
@@ -149,6 +164,18 @@ function Filter({ query }: { query: Query }) {
         value={valueOf('decision')}
         onValue={set('decision')}
         options={[['', 'any'], ...Object.entries(DECISIONS)]}
+      />
+      <SelectField
+        label="Reason"
+        value={valueOf('reason')}
+        onValue={set('reason')}
+        options={[['', 'any'], ...REASON_OPTIONS]}
+      />
+      <SelectField
+        label="Status"
+        value={valueOf('status')}
+        onValue={set('status')}
+        options={statusOptions(valueOf('status'))}
       />
       <SelectField
         label="Way"
@@ -208,8 +235,16 @@ const TextFilters = ({
   </>
 )
 
+interface ListProps {
+  readonly filter: Filters
+  /** What was chosen of it. */
+  readonly given: Filters
+  readonly query: Query
+  readonly isLive: boolean
+}
+
 /** Found entries; a live list begins with them and goes on with new ones above. */
-function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive: boolean }) {
+function List({ filter, given, query, isLive }: ListProps) {
   const found = useEntries(withQuery('/admin/activity', filter))
   const [isPaused, setPaused] = useState(false)
   const [isAtTop, setAtTop] = useState(true)
@@ -222,11 +257,13 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
     // What came after the list was read and before the stream began is in neither.
     found.reload()
   }, [live.isLive])
-  const apiName = useNames('integrations')
-  const entries = useMemo(
+  const apiName = useHosts()
+  const [sort, setSort] = useState<Sort | null>(null)
+  const byTime = useMemo(
     () => withoutRepeated([...live.entries, ...found.entries]),
     [live.entries, found.entries],
   )
+  const entries = useMemo(() => sortEntries(byTime, isLive ? null : sort), [byTime, sort, isLive])
   return (
     <>
       <p class="buttons toolbar">
@@ -235,11 +272,6 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
             ? liveStatus(live.isLive, isPaused || !isAtTop)
             : foundStatus(found, entries.length)}
         </span>
-        {!isLive && entries.length === 0 && found.state !== 'end' && found.searched_to !== null && (
-          <span>
-            Searched back to <Time at={found.searched_to} />.
-          </span>
-        )}
         {isLive && (
           <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
             Pause
@@ -250,29 +282,19 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
             {live.waiting >= LIVE_MAX ? `${LIVE_MAX} or more` : live.waiting} new
           </button>
         )}
-        {!isLive && found.state === 'more' && entries.length === 0 && (
-          <button type="button" onClick={found.more}>
-            Load older
-          </button>
-        )}
-        {!isLive && (
-          <button type="button" onClick={found.reload}>
-            Refresh
-          </button>
-        )}
+        {!isLive && <FoundBar found={found} isEmpty={entries.length === 0} />}
+        {Object.values(given).some(Boolean) && <a href={linkTo(['activity'])}>Clear filters</a>}
+        {sort !== null && <Sorted by={sort.by} onEnd={() => setSort(null)} />}
       </p>
       <ProblemNotice problem={found.problem} />
-      {found.skipped_hours.length > 0 && (
-        <p>
-          Entries may be missing. Hours of the archive that cannot be searched yet, or are damaged
-          (UTC): {found.skipped_hours.join(', ')}
-        </p>
-      )}
+      <Skipped hours={found.skipped_hours} />
       {entries.length > 0 && (
         <EntryList
           entries={entries}
           query={query}
           apiName={apiName}
+          sort={sort}
+          onSort={isLive ? null : setSort}
           onNearEnd={found.more}
           onTop={setAtTop}
         />
@@ -280,6 +302,41 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
     </>
   )
 }
+
+const FoundBar = ({ found, isEmpty }: { found: Entries; isEmpty: boolean }) => (
+  <>
+    {isEmpty && found.state !== 'end' && found.searched_to !== null && (
+      <span>
+        Searched back to <Time at={found.searched_to} />.
+      </span>
+    )}
+    {isEmpty && found.state === 'more' && (
+      <button type="button" onClick={found.more}>
+        Load older
+      </button>
+    )}
+    <button type="button" onClick={found.reload}>
+      Refresh
+    </button>
+  </>
+)
+
+const Sorted = ({ by, onEnd }: { by: string; onEnd: () => void }) => (
+  <span role="status">
+    Sorted by {by}: only what is loaded.{' '}
+    <button type="button" onClick={onEnd}>
+      By time
+    </button>
+  </span>
+)
+
+const Skipped = ({ hours }: { hours: readonly string[] }) =>
+  hours.length === 0 ? null : (
+    <p>
+      Entries may be missing. Hours of the archive that cannot be searched yet, or are damaged
+      (UTC): {hours.join(', ')}
+    </p>
+  )
 
 const liveStatus = (isLive: boolean, isHeld: boolean): string => {
   if (!isLive)

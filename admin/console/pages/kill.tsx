@@ -31,6 +31,7 @@ function Receipt({ kill }: { kill: Kill }) {
         Kill of {agent_name} <KillState kill={kill} />
       </h1>
       <p role="status">{sentenceOf(kill)}</p>
+      <EdgeRows edges={kill.edges} />
       <Facts
         facts={[
           ['agent', <AgentLink key="a" id={agent_id} name={agent_name} />],
@@ -49,10 +50,6 @@ function Receipt({ kill }: { kill: Kill }) {
           ['id', <code key="id">{kill.kill_id}</code>],
         ]}
       />
-      <section>
-        <h2>Edges</h2>
-        <EdgeRows edges={kill.edges} />
-      </section>
       {kill.still_usable_keys.length > 0 && (
         <p>
           Organization keys that it had used in the day before still worked for other agents:{' '}

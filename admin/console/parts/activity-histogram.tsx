@@ -6,7 +6,7 @@ import { StackedChart } from './stacked-chart.tsx'
 
 type Query = Readonly<Record<string, string | undefined>>
 const EVERY_MS = 15_000
-const HEIGHT = 60
+const HEIGHT = 40
 const TITLES: Readonly<Record<string, string>> = {
   allowed: 'Allowed',
   blocked: 'Refused',
@@ -18,7 +18,9 @@ const ORDER = ['blocked', 'terminated', 'allowed', null] as const
 /** Entries over time, above the list; a range in it becomes the range of the list. */
 export function ActivityHistogram({ filter, query }: { filter: Query; query: Query }) {
   // A text has no counts.
-  const isCounted = filter['q'] === undefined && filter['request_id'] === undefined
+  const isCounted = [filter['q'], filter['request_id'], filter['status']].every(
+    (one) => one === undefined,
+  )
   const { value } = useLoad<Series>(
     isCounted ? withQuery('/admin/activity/series', { ...filter, by: 'decision' }) : null,
     EVERY_MS,

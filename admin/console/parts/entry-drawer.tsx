@@ -69,7 +69,7 @@ function EntryDetail({ entry, query }: { entry: ActivityEntry; query: Query }) {
       {entry.steps.length > 0 && (
         <section>
           <h3>Steps</h3>
-          <Trace steps={entry.steps} />
+          <Trace entry={entry} />
         </section>
       )}
       {agent_id !== null && <Neighbours entry={entry} query={query} />}

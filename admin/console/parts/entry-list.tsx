@@ -2,6 +2,9 @@ import type { VNode } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ActivityEntry } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
+import { isSortColumn, nextSort, type Sort } from '../sort-entries.ts'
+import type { ApiOf } from '../use-hosts.ts'
+import { toneOf } from '../word-of.ts'
 import { isInField } from '../is-in-field.ts'
 import { goTo, linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
@@ -13,8 +16,8 @@ import { Time } from './time.tsx'
 type Query = Readonly<Record<string, string>>
 
 /** Heights of a row, as the style sheet has them: one line, and two on a narrow screen. */
-const ROW = 32
-const ROW_NARROW = 60
+const ROW = 26
+const ROW_NARROW = 52
 const NARROW = '(max-width: 62rem)'
 /** Rows above and below what is seen. */
 const SPARE = 8
@@ -31,7 +34,10 @@ interface ListProps {
   readonly entries: readonly ActivityEntry[]
   /** The filter of the list, which stays when an entry is opened. */
   readonly query: Query
-  readonly apiName: (integration_id: string) => string
+  readonly apiName: ApiOf
+  readonly sort: Sort | null
+  /** Null where the order is that of time. */
+  readonly onSort: ((sort: Sort | null) => void) | null
   readonly onNearEnd: () => void
   /** Whether the first row is seen. */
   readonly onTop?: (isAtTop: boolean) => void
@@ -39,7 +45,7 @@ interface ListProps {
 
 /** Entries in one list, of which only the rows that are seen are in the page. `j` and `k` go from row to row. */
 export function EntryList(props: ListProps) {
-  const { entries, query, apiName } = props
+  const { entries, query, apiName, sort, onSort } = props
   const list = useRef<HTMLDivElement>(null)
   const row = useRowHeight()
   const { drawn, look } = useWindow(list, row, props)
@@ -63,9 +69,7 @@ export function EntryList(props: ListProps) {
       <div role="rowgroup" class="entries-head">
         <div role="row" class="entry" aria-rowindex={1}>
           {HEADS.map((head) => (
-            <span key={head} role="columnheader">
-              {head}
-            </span>
+            <Head key={head} head={head} sort={sort} onSort={onSort} />
           ))}
         </div>
       </div>
@@ -73,6 +77,20 @@ export function EntryList(props: ListProps) {
         {entries.slice(begin, end).map((entry, at) => rowOf(entry, begin + at + 2))}
       </div>
     </div>
+  )
+}
+
+function Head({ head, sort, onSort }: { head: string } & Pick<ListProps, 'sort' | 'onSort'>) {
+  if (onSort === null || !isSortColumn(head)) return <span role="columnheader">{head}</span>
+  const isChosen = sort?.by === head
+  const order = isChosen ? (sort.isFalling ? 'descending' : 'ascending') : 'none'
+  return (
+    <span role="columnheader" aria-sort={order}>
+      <button type="button" class="sort" onClick={() => onSort(nextSort(sort, head))}>
+        {head}
+        {isChosen && (sort.isFalling ? ' ↓' : ' ↑')}
+      </button>
+    </span>
   )
 }
 
@@ -167,7 +185,7 @@ function useRowKeys(
   })
 }
 
-const HEADS = ['Time', 'Event', 'Agent', 'API', 'Call', 'Status', 'ms', 'Why']
+const HEADS = ['Time', 'Event', 'Agent', 'API', 'Host', 'Call', 'Status', 'ms', 'Why']
 
 function Row({
   entry,
@@ -180,7 +198,8 @@ function Row({
   query: Query
   apiName: ListProps['apiName']
 }) {
-  const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint } = entry
+  const { id, timestamp, event, agent_id, agent_name, method, endpoint } = entry
+  const api = apiName(entry)
   const summary = summaryOf(entry)
   return (
     <div
@@ -201,10 +220,15 @@ function Row({
         </a>
       </span>
       <span role="cell" title={event}>
-        <span class={`dot ${entry.decision ?? 'none'}`} /> {eventTitle(event)}
+        <span class={`dot ${toneOf(entry)}`} /> {eventTitle(event)}
       </span>
       <span role="cell">{agent_id !== null && <AgentLink id={agent_id} name={agent_name} />}</span>
-      <span role="cell">{integration_id !== null && apiName(integration_id)}</span>
+      <span role="cell" title={api.name}>
+        {api.name}
+      </span>
+      <span role="cell" title={api.host}>
+        {api.host}
+      </span>
       {method === null ? (
         <span role="cell" class="no-call" aria-colspan={4} title={summary}>
           {summary}
@@ -214,7 +238,9 @@ function Row({
           <span role="cell" title={endpoint ?? ''}>
             <MethodAndPath entry={entry} />
           </span>
-          <span role="cell">{entry.status}</span>
+          <span role="cell" class={toneOf(entry) === 'failed' ? 'failed' : ''}>
+            {entry.status}
+          </span>
           <span role="cell">{entry.duration_ms !== null && Math.round(entry.duration_ms)}</span>
           <span role="cell" title={summary}>
             {summary}

@@ -10,6 +10,7 @@ import { viaTitle } from '../via-title.ts'
 type Query = Readonly<Record<string, string | undefined>>
 const EVERY_MS = 15_000
 const AGENTS_SHOWN = 5
+const REASONS_SHOWN = 8
 
 /** Without a call through the forward proxy there is nothing to choose. */
 const hasWays = (values: Facets['facets']['via']): boolean =>
@@ -24,7 +25,7 @@ export function FacetChips({ filter, query }: { filter: Query; query: Query }) {
   const { facets } = value
   const rows = [
     ['Event', 'event', facets.event, eventTitle],
-    ['Reason', 'reason', filter['reason'] === undefined ? [] : facets.reason, reasonTitle],
+    ['Reason', 'reason', facets.reason.slice(0, REASONS_SHOWN), reasonTitle],
     ['Agent', 'agent_id', facets.agent_id.slice(0, AGENTS_SHOWN), agentName],
     ['Way', 'via', hasWays(facets.via) || filter['via'] !== undefined ? facets.via : [], viaTitle],
     ['API', 'integration_id', facets.integration_id.slice(0, AGENTS_SHOWN), apiName],
