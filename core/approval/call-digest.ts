@@ -1,8 +1,8 @@
 import type { AskingRule } from '../decision/needed-approval.ts'
-import type { Integration, Scope } from '../catalogue/model.ts'
+import type { Connection, Integration, Scope } from '../catalogue/model.ts'
 import type { Header } from '../request/header.ts'
 import { multipartParts, sha256 } from './multipart-parts.ts'
-import { isVolatile } from './volatile-headers.ts'
+import { countedValue } from './volatile-headers.ts'
 
 /** A call as it is sent to the API, without its credential. Texts have one character for each byte. */
 export interface DigestedCall {
@@ -12,8 +12,8 @@ export interface DigestedCall {
   readonly integration_id: string
   /** `recordHash`. */
   readonly integration_sha256: string
-  /** Null: the integration's own credential. */
-  readonly connection_id: string | null
+  /** `connectionText`; null: the integration's own credential. */
+  readonly connection: string | null
   readonly method: string
   /** With its query. */
   readonly url: string
@@ -50,7 +50,7 @@ export function callDigest(call: DigestedCall): CallDigest {
     call.policy_sha256,
     call.integration_id,
     call.integration_sha256,
-    call.connection_id,
+    call.connection,
     call.method,
     call.url,
     counted,
@@ -71,7 +71,7 @@ export const grantDigest = (
       call.policy_sha256,
       call.integration_id,
       call.integration_sha256,
-      call.connection_id,
+      call.connection,
       origin,
     ]),
   )}`
@@ -101,17 +101,24 @@ export const accessGrantDigest = (
 /** In the order of their names. Several of one name keep their order. */
 export const countedHeaders = (headers: readonly Header[]): readonly Header[] =>
   headers
-    .filter((header) => !header.name.startsWith(':') && !isVolatile(header))
+    .flatMap((header) => {
+      const value = header.name.startsWith(':') ? null : countedValue(header)
+      return value === null ? [] : [{ name: header.name, value }]
+    })
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 
 /** Of the scope that governs a call and of the rules that ask for its approval: any change of one of them voids approvals. */
 export const policyHash = (scope: Scope, by: readonly AskingRule[]): string =>
   sha256(JSON.stringify([recordHash(scope), by.map((one) => [recordHash(one.scope), one.rule])]))
 
+/** Of whose account a call uses: any change of it voids approvals. */
+export const connectionText = (connection: Connection | null): string | null =>
+  connection === null ? null : `${connection.connection_id} ${recordHash(connection)}`
+
 const hashes = new WeakMap<object, string>()
 
 /** Of a stored record, whatever the order of its members. */
-export function recordHash(record: Scope | Integration): string {
+export function recordHash(record: Scope | Integration | Connection): string {
   const known = hashes.get(record)
   if (known !== undefined) return known
   const hash = sha256(JSON.stringify(record, inOrder))

@@ -23,9 +23,14 @@ export const VOLATILE_HEADERS: readonly string[] = [
 export const VOLATILE_PREFIXES: readonly string[] = ['x-b3-', 'x-datadog-', 'x-stainless-']
 
 /** For the gateway alone; all else that `Prefer` says (RFC 7240), an API may act on. */
-const WAIT = /^\s*wait\s*=\s*"?\d{1,9}"?\s*$/i
+const WAIT = /^\s*wait\s*=\s*\d{1,9}\s*$/i
 
-export const isVolatile = ({ name, value }: Header): boolean =>
-  name === 'prefer'
-    ? WAIT.test(value)
-    : VOLATILE_HEADERS.includes(name) || VOLATILE_PREFIXES.some((prefix) => name.startsWith(prefix))
+/** What counts of a header; null if nothing does. */
+export function countedValue({ name, value }: Header): string | null {
+  if (VOLATILE_HEADERS.includes(name)) return null
+  if (VOLATILE_PREFIXES.some((prefix) => name.startsWith(prefix))) return null
+  // A quoted text may have commas.
+  if (name !== 'prefer' || value.includes('"')) return value
+  const others = value.split(',').filter((preference) => !WAIT.test(preference))
+  return others.length === 0 ? null : others.join(',')
+}

@@ -4,6 +4,7 @@ import { REQUESTS_PATH } from '../../core/approval/access-hint.ts'
 import type { Approval, RequestedCall } from '../../core/approval/access-request.ts'
 import {
   callDigest,
+  connectionText,
   countedHeaders,
   type DigestedCall,
   grantDigest,
@@ -180,7 +181,7 @@ const digestedCall = (call: AdmittedCall, needed: NeededApproval, body: Buffer):
   policy_sha256: policyHash(call.scope, needed.by),
   integration_id: call.integration.integration.integration_id,
   integration_sha256: recordHash(call.integration.integration),
-  connection_id: call.credential.credential.connection?.connection_id ?? null,
+  connection: connectionText(call.credential.credential.connection),
   method: call.method,
   url: urlOf(call),
   headers: call.outgoing.headers,
@@ -271,14 +272,14 @@ const grantOf = (
 function granted(
   { digest }: WantedApproval,
   { request_id, approvals, scope_id }: Extract<ApprovalState, { kind: 'granted' }>,
-  { policy_sha256, integration_sha256 }: DigestedCall,
+  { policy_sha256, integration_sha256, connection }: DigestedCall,
   body_sha256: string,
   { facts }: CallRecord,
 ): TakenApproval {
   const decided_by = decidedBy(approvals)
   facts.data['approval'] = { request_id, digest, body_sha256, decided_by, scope_id }
   return {
-    approved: { policy_sha256, integration_sha256 },
+    approved: { policy_sha256, integration_sha256, connection },
     unsent: (refused) => Promise.resolve(refused),
     forward: (verdict) => verdict,
   }
@@ -289,7 +290,7 @@ function taken(
   { approvals: { noteForwarded } }: ApprovalServices,
   { organization_id, digest }: WantedApproval,
   { request_id, approvals }: Extract<ApprovalState, { kind: 'taken' }>,
-  { policy_sha256, integration_sha256 }: DigestedCall,
+  { policy_sha256, integration_sha256, connection }: DigestedCall,
   body_sha256: string,
   { facts }: CallRecord,
 ): TakenApproval {
@@ -300,7 +301,7 @@ function taken(
   const note = (was_sent: boolean): Promise<void> =>
     noteForwarded(organization_id, request_id, was_sent)
   return {
-    approved: { policy_sha256, integration_sha256 },
+    approved: { policy_sha256, integration_sha256, connection },
     unsent: async (refused) => {
       await note(false)
       return refused

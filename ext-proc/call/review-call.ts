@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { admit } from '../../core/decision/admit.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
 import type { Admitted } from '../../core/decision/admission.ts'
-import { type DigestedCall, policyHash, recordHash } from '../../core/approval/call-digest.ts'
+import {
+  connectionText,
+  type DigestedCall,
+  policyHash,
+  recordHash,
+} from '../../core/approval/call-digest.ts'
 import type { Caller, RequestFacts } from '../../core/decision/admission-facts.ts'
 import type { Agent, ApiKey, Scope } from '../../core/catalogue/model.ts'
 import type { ChosenCredential } from '../../core/decision/choose-credential.ts'
@@ -97,7 +102,7 @@ export const reviewIfEnded = (
       )
 
 /** What an approval depends on beside the call. */
-export type ApprovedBy = Pick<DigestedCall, 'policy_sha256' | 'integration_sha256'>
+export type ApprovedBy = Pick<DigestedCall, 'policy_sha256' | 'integration_sha256' | 'connection'>
 
 /** An approved call is sent only if all that its approval depends on is as it was. Null if it is. */
 export async function reviewApproved(
@@ -110,10 +115,11 @@ export async function reviewApproved(
   const inBody = body?.overrides ?? null
   const reviewed = await reviewCall(services, facts, inBody, null, subject.is_reading)
   if (reviewed.kind === 'deny') return reviewed
-  const { scope, approval, integration } = reviewed
+  const { scope, approval, integration, credential } = reviewed
   const isSame =
     policyHash(scope, approval?.by ?? []) === approved.policy_sha256 &&
-    recordHash(integration.integration) === approved.integration_sha256
+    recordHash(integration.integration) === approved.integration_sha256 &&
+    connectionText(credential.credential.connection) === approved.connection
   return isSame ? null : deny('approval', 'approval_expired', { cause: 'changed' })
 }
 
@@ -121,7 +127,7 @@ export async function reviewApproved(
 const endOf = ({ expires_at = null, end_streams = false }: Scope): number | null =>
   expires_at === null || !end_streams ? null : Date.parse(expires_at)
 
-type Reviewed = Pick<Admitted, 'scope' | 'agent' | 'integration' | 'approval'> & {
+type Reviewed = Pick<Admitted, 'scope' | 'agent' | 'integration' | 'approval' | 'credential'> & {
   readonly kind: 'stands'
 }
 

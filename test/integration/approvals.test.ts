@@ -187,8 +187,13 @@ test('a denial is told with its comment, a withdrawal makes room for a new reque
   assert.notEqual(requestOf(await ask(access, { body: '{}' })), other)
 })
 
-test('a change of the rule, the scope or the integration voids an approval', async () => {
+test('a change of the rule, the scope, the integration or the connection voids an approval', async () => {
   const access = await makeAccess()
+  const { integration_id } = access.integration
+  const connections = `/admin/integrations/${integration_id}/connections`
+  const auth = { type: 'bearer', token: 'stored-credential-2' }
+  const subject = `agent:${access.agent.agent_id}`
+  let connection_id = ''
   const approve = async (): Promise<string> => {
     const request_id = requestOf(await ask(access))
     await decide(request_id, 'approve')
@@ -198,9 +203,15 @@ test('a change of the rule, the scope or the integration voids an approval', asy
   const changes = [
     () => operator.send('PUT', `/admin/scopes/${access.scope_id}`, { rules }),
     () => operator.send('PUT', `/admin/scopes/${access.scope_id}`, { priority: 7 }),
+    () => operator.send('PUT', `/admin/integrations/${integration_id}`, { auth }),
+    async () => {
+      const made = await operator.send('POST', connections, { name: 'own', auth, subject })
+      connection_id = made.connection_id
+    },
+    // Another account.
     () =>
-      operator.send('PUT', `/admin/integrations/${access.integration.integration_id}`, {
-        auth: { type: 'bearer', token: 'stored-credential-2' },
+      operator.send('PATCH', `${connections}/${connection_id}`, {
+        auth: { type: 'bearer', token: 'stored-credential-3' },
       }),
   ]
   for (const change of changes) {

@@ -164,7 +164,8 @@ test('a caller that leaves ends its hold, and its approval waits for the next', 
   const received = api.mark()
   await decide(request_id, 'approve')
   assert.equal(received().length, 0)
-  const passed = await ask(access, { headers: { host: new URL(stack.proxyUrl).host } })
+  const again = { prefer: 'respond-async', host: new URL(stack.proxyUrl).host }
+  const passed = await ask(access, { headers: again })
   assert.equal(passed.status, 200, passed.body.toString())
 })
 

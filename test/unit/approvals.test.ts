@@ -138,7 +138,7 @@ const CALL: DigestedCall = {
   policy_sha256: 'p',
   integration_id: 'int_a',
   integration_sha256: 'i',
-  connection_id: null,
+  connection: null,
   method: 'POST',
   url: 'https://x/v1/a?b=1',
   headers: [
@@ -177,11 +177,13 @@ test('headers that are written otherwise, repeated or joined have another digest
     assert.notEqual(digestOf({ headers }), digestOf(), JSON.stringify(headers))
 })
 
-test('Prefer counts, unless it says nothing but how long the caller waits', () => {
+test('Prefer counts, but for how long the caller waits', () => {
   const preferring = (...values: string[]): string =>
     digestOf({ headers: [...CALL.headers, ...values.map((value) => ({ name: 'prefer', value }))] })
-  for (const value of ['wait=5', ' Wait = "30" ', 'wait=0'])
+  for (const value of ['wait=5', ' Wait = 30 ', 'wait=0, wait=1'])
     assert.equal(preferring(value), digestOf(), value)
+  assert.equal(preferring('wait=5,return=minimal'), preferring('return=minimal'))
+  assert.notEqual(preferring('a="b, wait=5, c"'), preferring('a="b, wait=6, c"'))
   // An API may write, validate or answer otherwise.
   for (const value of ['resolution=merge-duplicates', 'tx=rollback', 'wait=5, return=minimal'])
     assert.notEqual(preferring(value), digestOf(), value)
