@@ -63,7 +63,7 @@ export const connectionRoutes: readonly Route[] = [
         auth: Type.Union([AuthSchema, AuthReadBack]),
       }),
       read_only: ['connection_id', 'integration_id', 'subject', 'created_at'],
-      moving: ['last_used_at', 'granted_by', 'refreshed_at', 'warnings'],
+      moving: ['last_used_at', 'granted_by', 'refreshed_at', 'last_error', 'warnings'],
       write_only: ['auth'],
       whole: ['auth'],
       nullable: ['auth'],

@@ -62,7 +62,17 @@ export const ConnectionView = Strict({
   granted_by: Nullable(
     Type.String({ description: 'E-mail of the operator, or the user, who gave the credential' }),
   ),
-  refreshed_at: Nullable(Timestamp),
+  refreshed_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When the provider issued the current access token; null without consent',
+    }),
+  ),
+  last_error: Nullable(
+    Type.String({
+      description: 'Why the tokens could not be renewed last, in words; null if they were',
+    }),
+  ),
   last_used_at: Nullable(Timestamp),
   created_at: Timestamp,
   authorize_url: Type.Optional(

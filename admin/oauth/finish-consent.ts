@@ -146,6 +146,7 @@ export async function keepGrant(
     status: 'active' as const,
     granted_by: actor.email,
     refreshed_at: at.toISOString(),
+    ended_by: null,
   }
   const audit = {
     action: 'connection.consent' as const,

@@ -171,6 +171,8 @@ export interface Connection {
   /** Who has given the credential: e-mail of the operator, or the user. */
   readonly granted_by: string | null
   readonly refreshed_at: string | null
+  /** Why its tokens are gone (core/token/credential-cause.ts); absent if they are not. */
+  readonly ended_by?: string | null
   readonly created_at: string
 }
 

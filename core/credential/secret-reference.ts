@@ -36,9 +36,11 @@ const MARK = '\0ref:'
 
 export const sealedTextOf = ({ ref }: GivenReference): string => MARK + ref
 
+export const isReferenceText = (text: string): boolean => text.startsWith(MARK)
+
 export function openedSecret(secret: Secret): Secret {
   const text = secret.reveal()
-  return text.startsWith(MARK) ? new SecretReference(text.slice(MARK.length)) : secret
+  return isReferenceText(text) ? new SecretReference(text.slice(MARK.length)) : secret
 }
 
 export const isGivenReference = (value: unknown): value is GivenReference =>

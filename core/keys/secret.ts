@@ -15,6 +15,10 @@ export class Secret {
     return this.#text
   }
 
+  equals(other: Secret): boolean {
+    return this.#text === other.#text
+  }
+
   toString(): string {
     return HIDDEN
   }

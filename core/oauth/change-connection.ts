@@ -9,7 +9,7 @@ import { changedText, readableRecord } from '../store/stored-record.ts'
 import type { GrantPlace } from './grant-store.ts'
 
 export interface ConnectionChange {
-  readonly members: Partial<Pick<Connection, 'status' | 'granted_by' | 'refreshed_at'>>
+  readonly members: Partial<Pick<Connection, 'status' | 'granted_by' | 'refreshed_at' | 'ended_by'>>
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
   /** Further entries of the activity log. */

@@ -1,4 +1,5 @@
 import type { ConnectionStatus } from '../catalogue/model.ts'
+import type { CredentialCause } from '../token/credential-cause.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { changeConnection } from './change-connection.ts'
@@ -14,11 +15,12 @@ export async function endGrant(
   place: GrantPlace,
   text: string,
   status: ConnectionStatus,
+  ended_by: CredentialCause,
 ): Promise<boolean> {
   const { organization_id, connection_id } = place
   const grants = REDIS_KEYS.grants(organization_id)
   const changed = await changeConnection(parts, place, {
-    members: { status },
+    members: { status, ended_by },
     guards: [['HGET', grants, connection_id, text]],
     writes: [
       ['HDEL', grants, connection_id],

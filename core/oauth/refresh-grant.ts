@@ -229,7 +229,7 @@ async function end(
   text: string,
   cause: CredentialCause,
 ): Promise<Refreshed> {
-  const isEnded = await endGrant(parts, owner, text, 'needs_consent')
+  const isEnded = await endGrant(parts, owner, text, 'needs_consent', cause)
   return isEnded ? failed(tokenFailure(cause)) : { kind: 'elsewhere' }
 }
 

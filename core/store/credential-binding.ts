@@ -7,6 +7,7 @@ import {
 import {
   type GivenReference,
   isGivenReference,
+  isReferenceText,
   openedSecret,
   sealedTextOf,
 } from '../credential/secret-reference.ts'
@@ -65,9 +66,17 @@ export function sealAuth(
   owner: Omit<CredentialOwner, 'auth'> & { readonly auth: PlainAuth },
 ): SealedAuth {
   return mapSecrets(owner.auth, (text, member) =>
-    seal(ring, text, credentialBinding(owner, member)),
+    seal(ring, text, (isReferenceText(text) ? referenceBinding : credentialBinding)(owner, member)),
   ) as SealedAuth
 }
+
+/** A process of a version without references opens none, so it cannot send a name in place of the secret. */
+function referenceBinding(owner: CredentialOwner, member: string): SealBinding {
+  const binding = credentialBinding(owner, member)
+  return { ...binding, kind: `${binding.kind} reference` }
+}
+
+const BINDINGS = [credentialBinding, referenceBinding]
 
 /** Null if a secret does not open: another key, a changed text, or a value that belongs elsewhere. */
 export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | null {
@@ -76,7 +85,9 @@ export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | nu
   let complete = true
   const opened = mapSecrets(owner.auth, (text, member) => {
     if (declared.members[member]?.was_public && !isSealed(text)) return new Secret(text)
-    const secret = unseal(ring, text, credentialBinding(owner, member))
+    const secret =
+      unseal(ring, text, credentialBinding(owner, member)) ??
+      unseal(ring, text, referenceBinding(owner, member))
     complete &&= secret !== null
     return secret === null ? null : openedSecret(secret)
   })
@@ -96,9 +107,11 @@ export function resealAuth(
   if (declared === null) return null
   let complete = true
   const resealed = mapSecrets(owner.auth, (text, member) => {
-    const binding = credentialBinding(as, member)
-    if (declared.members[member]?.was_public && !isSealed(text)) return seal(ring, text, binding)
-    const again = reseal(ring, text, credentialBinding(owner, member), binding)
+    if (declared.members[member]?.was_public && !isSealed(text))
+      return seal(ring, text, credentialBinding(as, member))
+    let again: string | null = null
+    for (const bindingOf of BINDINGS)
+      again ??= reseal(ring, text, bindingOf(owner, member), bindingOf(as, member))
     complete &&= again !== null
     return again
   })

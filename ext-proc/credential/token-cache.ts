@@ -78,6 +78,8 @@ const AHEAD_SHARE = 0.25
 /** After a failure, calls are refused without another fetch for one second, doubled with each consecutive failure. */
 const PAUSE_MS = 1_000
 const PAUSE_LIMIT_MS = 30_000
+/** After this time the next call looks whether the tokens of a connection were renewed; a renewed one is used from then on. */
+const GRANT_LOOK_MS = 5_000
 /** An upstream that rejects even a new token has another reason; this prevents a fetch with every call. */
 const REJECTED_MIN_AGE_MS = 5_000
 
@@ -118,10 +120,10 @@ export class TokenCache {
   rejected(order: TokenOrder, token: Secret): void {
     const entry = this.#entries.get(ownerOf(order))
     if (entry?.revision !== order.revision || entry.held?.token !== token) return
-    if (this.#parts.nowMs() - entry.held.since_ms >= REJECTED_MIN_AGE_MS) {
-      entry.held = null
-      entry.rejected = token
-    }
+    const isOld = this.#parts.nowMs() - entry.held.since_ms >= REJECTED_MIN_AGE_MS
+    // That of a connection may have been replaced; looking costs no request.
+    if (isOld || 'grant' in order.client) entry.held = null
+    if (isOld) entry.rejected = token
   }
 
   #entryOf(order: TokenOrder): Entry {
@@ -199,7 +201,10 @@ export class TokenCache {
       this.#parts.onFailure(order, answer.failure)
       return answer
     }
-    const { token, lifetime_s } = answer
+    const { lifetime_s } = answer
+    // What was looked at again and is still the same is as old as it was.
+    const same = entry.held?.token.equals(answer.token) === true ? entry.held : null
+    const token = same?.token ?? answer.token
     const life_ms = lifetime_s * 1000
     const end_ms = started_ms + life_ms
     entry.style = style
@@ -208,8 +213,11 @@ export class TokenCache {
     entry.rejected = null
     entry.held = {
       token,
-      since_ms: this.#parts.nowMs(),
-      refresh_from_ms: end_ms - Math.min(life_ms * AHEAD_SHARE, AHEAD_LIMIT_MS),
+      since_ms: same?.since_ms ?? this.#parts.nowMs(),
+      refresh_from_ms: Math.min(
+        end_ms - Math.min(life_ms * AHEAD_SHARE, AHEAD_LIMIT_MS),
+        'grant' in order.client ? started_ms + GRANT_LOOK_MS : Infinity,
+      ),
       usable_until_ms: end_ms - Math.min(life_ms * MARGIN_SHARE, MARGIN_LIMIT_MS),
     }
     return { kind: 'token', token }

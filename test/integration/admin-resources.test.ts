@@ -478,6 +478,7 @@ describe('connections', () => {
         auth: { type: 'bearer', token_last4: SECRET.slice(-4) },
         granted_by: 'admin@localhost',
         refreshed_at: null,
+        last_error: null,
         last_used_at: null,
         created_at: '',
       },

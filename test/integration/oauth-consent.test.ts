@@ -121,6 +121,8 @@ test('calls get the access token, and none once the connection is revoked', asyn
   const [scheme, token = ''] = (sent().at(-1)?.header('authorization') ?? '').split(' ')
   assert.equal(scheme, 'Bearer')
   assert.equal(await provider.isActive(token), true)
+  const seen = await admin.send('GET', made.path)
+  assert.ok(seen.refreshed_at !== null && seen.last_error === null)
   await asked.send('POST', `${made.path}/revoke`, {})
   assert.equal(await provider.isActive(token), false)
   assert.equal((await call(to)).status, 403)

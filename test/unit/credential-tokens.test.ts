@@ -175,6 +175,38 @@ test('a token is fetched ahead while the old one serves, and not used in the las
   assert.equal(await late, 'token 2')
 })
 
+test('the tokens of a connection are looked at again every five seconds, and after a 401', async () => {
+  const { cache, clock, fetches, ask, askNow } = makeCache()
+  const client = { grant: { connection_id: 'con' }, variant: '' } as never
+  const of = order('a', '1', { client })
+  const given = (text: string): FetchOutcome => ({
+    answer: { kind: 'token', token: new Secret(text), lifetime_s: 3_600 },
+    style: 'basic',
+  })
+  const first = ask(of)
+  fetches[0]?.end(given('old'))
+  await first
+  clock.now_ms += 4_999
+  assert.equal(askNow(of), 'old')
+  assert.equal(fetches.length, 1)
+  clock.now_ms += 1
+  assert.equal(askNow(of), 'old', 'no call waits for it')
+  fetches[1]?.end(given('old'))
+  await new Promise(setImmediate)
+  clock.now_ms += 5_000
+  assert.equal(askNow(of), 'old')
+  fetches[2]?.end(given('renewed'))
+  await new Promise(setImmediate)
+  assert.equal(askNow(of), 'renewed')
+  // It was renewed again at this moment: the old one is refused, and the next call has the new one.
+  const held = cache.get(of)
+  assert.ok(!(held instanceof Promise) && held.kind === 'token')
+  cache.rejected(of, held.token)
+  const next = ask(of)
+  fetches[3]?.end(given('newest'))
+  assert.equal(await next, 'newest')
+})
+
 test('after a failure nothing is asked for a while that doubles, and a token that still lives serves on', async () => {
   const { clock, fetches, failures, token, failed, ask, askNow } = makeCache()
   const first = ask(order('a'))

@@ -9,10 +9,15 @@ import { authView } from '../../admin/integrations/integration-view.ts'
 import { AuthSchema } from '../../admin/integrations/auth-schema.ts'
 import { checkInput } from '../../admin/http/check-input.ts'
 import type { OpenedAuth } from '../../core/credential/catalogue.ts'
-import { parseKeyRing } from '../../core/keys/seal.ts'
+import { parseKeyRing, unseal } from '../../core/keys/seal.ts'
 import { secretRefs } from '../../core/settings/setting-kinds.ts'
 import { SETTINGS, unknownSettings } from '../../core/settings/settings.ts'
-import { openAuth, resealAuth, sealAuth } from '../../core/store/credential-binding.ts'
+import {
+  credentialBinding,
+  openAuth,
+  resealAuth,
+  sealAuth,
+} from '../../core/store/credential-binding.ts'
 import { SecretReferences } from '../../core/secret/secret-references.ts'
 import { decide, ORG, storesOf } from './decision-kit.ts'
 import { anIntegration } from './policy-kit.ts'
@@ -164,6 +169,13 @@ test('a reference is taken for secrets alone, and read back as it is', () => {
   const again = resealAuth(ring, sealed)
   assert.ok(again !== null)
   assert.deepEqual(authView(ring, { ...owner, auth: again }), { type: 'bearer', token: { ref } })
+})
+
+test('a process of a version without references does not open one', () => {
+  const owner = { ...anIntegration('https://api.example.com'), auth: bearer('env:AGW_SECRET_A') }
+  const auth = sealAuth(ring, owner) as { readonly type: 'bearer'; readonly token: string }
+  // As that version opens the secret.
+  assert.equal(unseal(ring, auth.token, credentialBinding({ ...owner, auth }, 'token')), null)
 })
 
 test('a reference that was not read is never sent as a value', () => {
