@@ -9,9 +9,9 @@ import { type GuideStep, guideSteps } from '../kit/guide-steps.ts'
 import { printsAsShown } from '../kit/prints-as-shown.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
-// Follows docs/guides/operations.md from its first command to its last, in one shell, as a reader would.
+// Follows the tutorial and then docs/guides/operations.md from the first command to the last, in one shell, as a reader would.
 
-const GUIDE = 'docs/guides/operations.md'
+const GUIDES = ['docs/guides/tutorial.md', 'docs/guides/operations.md']
 /** Ports in the guide; the test has others. */
 const PORTS = ['8080', '8081', '8082', '8083', '8090', '8091', '8092']
 /** No command of the guide takes a tenth of this on an idle machine. */
@@ -36,7 +36,7 @@ before(async () => {
   for (const port of PORTS) ports.set(port, String(await freePort()))
   const withPorts = (text: string): string =>
     text.replaceAll(/\b80[89]\d\b/g, (port) => ports.get(port) ?? port)
-  steps = guideSteps(withPorts(readFileSync(fromRoot(GUIDE), 'utf8')))
+  steps = GUIDES.flatMap((guide) => guideSteps(withPorts(readFileSync(fromRoot(guide), 'utf8'))))
   const inherited = Object.entries(process.env).filter(
     ([name]) => name === 'AGW_CACHE_DIR' || !/^AGW_|^REDIS_URL$/.test(name),
   )
@@ -97,7 +97,7 @@ const logs = (): string =>
     .map((name) => `${name}: ${readFileSync(join(folder, name), 'utf8').slice(-LOG_SHOWN)}`)
     .join('\n')
 
-test('every command of the operations guide succeeds and prints what the guide shows', async () => {
+test('every command of the tutorial and the operations guide succeeds and prints what the guide shows', async () => {
   assert.ok(steps.length > 20, `${steps.length} commands were found`)
   for (const { command, shown } of steps) {
     const { code, output } = await run(command)

@@ -242,11 +242,8 @@ async function stopsWithACallInFlight(job: MainJob, drain: string, stop: string)
 
 async function run(): Promise<void> {
   const lines = guideCommands()
-  const [up = '', commands, [drain = '', stop = '']] = [
-    lines[0],
-    lines.slice(1, -2),
-    lines.slice(-2),
-  ]
+  const commands = lines.slice(1, -3)
+  const [up = '', drain = '', stop = '', again = ''] = [lines[0], ...lines.slice(-3)]
   assert.equal(up, 'docker compose up -d --build')
   assert.deepEqual([drain, stop], ['docker compose stop drain', 'docker compose stop'])
   await mustRun(up)
@@ -266,10 +263,10 @@ async function run(): Promise<void> {
     await followGuide(commands)
     await survivesTheEndOfAnEdge(job)
     await stopsWithACallInFlight(job, drain, stop)
-    await mustRun('docker compose start')
+    await mustRun(again)
     await untilHealthy()
     await until('calls are allowed again', async () => (await job.tryCall()).status === 200)
-    say('start: agents, scopes and credentials are there, calls are allowed')
+    say('started again: agents, scopes and credentials are there, calls are allowed')
   } finally {
     await job.stop()
   }
