@@ -244,8 +244,12 @@ async function ownSubjects(
     if (subject === `agent:${agent_id}`) return true
     const user = subject.startsWith('user:') ? subject.slice('user:'.length) : null
     if (user === null || !users.has(user)) return false
-    const agents = new Set(await redis.hvals(REDIS_KEYS.integrationScopes(org, integration_id)))
-    const others = [...agents, SELECTED].filter((other) => other !== agent_id)
+    // Scopes name the integration, or select it by its labels.
+    const [naming, selecting] = await Promise.all(
+      [integration_id, SELECTED].map((id) => redis.hvals(REDIS_KEYS.integrationScopes(org, id))),
+    )
+    const others = new Set([...(naming ?? []), ...(selecting ?? []), SELECTED])
+    others.delete(agent_id)
     for (const other of others)
       if ((await read(other)).some((scope) => scope.users?.includes(user))) return false
     return true

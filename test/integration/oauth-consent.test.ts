@@ -130,7 +130,11 @@ test('calls get the access token, and none once the connection is revoked', asyn
 })
 
 test('a kill revokes the tokens of the agent at the provider, and no others', async () => {
-  const integration = await admin.makeIntegration(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const labels = { api: 'consented' }
+  const integration = await admin.makeIntegration(stack.ownBaseUrl(), {
+    auth: { type: 'none' },
+    labels,
+  })
   const { integration_id, base_url } = integration
   const path = `/admin/integrations/${integration_id}/connections`
   const sent = stack.api.mark()
@@ -153,24 +157,32 @@ test('a kill revokes the tokens of the agent at the provider, and no others', as
     authorization: `Bearer ${api_key}`,
     ...(user === undefined ? {} : { 'x-agw-user': user }),
   })
-  const users = ['alone@example.com', 'both@example.com']
+  const users = ['alone@example.com', 'both@example.com', 'selected@example.com']
   await admin.makeScope(killed.agent_id, integration_id, { users })
   await admin.makeScope(other.agent_id, integration_id, { users: [users[1]] })
+  await admin.send('POST', '/admin/scopes', {
+    name: 'of integrations with the label',
+    agent_id: (await admin.makeAgent()).agent_id,
+    integration_selector: { match_labels: labels },
+    rules: [{ methods: ['*'], paths: ['/**'] }],
+    injection_detection: { enabled: false },
+    users: [users[2]],
+  })
   const theirs = await consented(`agent:${other.agent_id}`, by(other))
   const ofUsers = []
   for (const user of users) ofUsers.push(await consented(`user:${user}`, by(killed, user)))
   const own = await consented(`agent:${killed.agent_id}`, by(killed))
-  const [alone, both] = ofUsers
-  assert.ok(alone && both)
-  const all = [own, alone, both, theirs]
+  const [alone, both, selected] = ofUsers
+  assert.ok(alone && both && selected)
+  const all = [own, alone, both, selected, theirs]
   const active = () => Promise.all(all.map(({ token }) => provider.isActive(token)))
-  assert.deepEqual(await active(), [true, true, true, true])
+  assert.deepEqual(await active(), [true, true, true, true, true])
   const { kill_id } = await admin.send('POST', `/admin/agents/${killed.agent_id}/kill`)
   await until('what the agent had alone is dead', async () => {
     const [first, second] = await active()
     return !first && !second
   })
-  assert.deepEqual(await active(), [false, false, true, true])
+  assert.deepEqual(await active(), [false, false, true, true, true])
   assert.equal((await theirs.send()).status, 200)
   const rows = await until('the receipt says so', async () => {
     const { credentials } = await admin.send('GET', `/admin/kills/${kill_id}`)
@@ -186,6 +198,7 @@ test('a kill revokes the tokens of the agent at the provider, and no others', as
   assert.deepEqual(await Promise.all(all.map(({ made }) => statusOf(made))), [
     'revoked',
     'revoked',
+    'active',
     'active',
     'active',
   ])
