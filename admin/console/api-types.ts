@@ -9,6 +9,7 @@ import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
 import type { AnomalyReplayView } from '../anomaly/replay-routes.ts'
 import type { HeadView, VerificationView } from '../audit/audit-routes.ts'
+import type { AccessMap as AccessMapView } from '../status/access-map-routes.ts'
 import type { EdgeView } from '../status/edge-routes.ts'
 import type { TrialView } from '../try/explain-routes.ts'
 import type { Explanation as ExplanationView } from '../try/explanation.ts'
@@ -73,6 +74,7 @@ export type AlertCauses = Shown<typeof AlertCausesView>
 export type AlertCause = AlertCauses['data'][number]
 export type Baseline = Shown<typeof BaselineView>
 export type AnomalyReplay = Shown<typeof AnomalyReplayView>
+export type AccessMap = Shown<typeof AccessMapView>
 export type Edge = Shown<typeof EdgeView>
 export type Stats = Shown<typeof StatsView>
 export type Readiness = Shown<typeof ReadinessView>

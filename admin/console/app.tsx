@@ -13,6 +13,7 @@ import { Shortcuts } from './parts/shortcuts.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
 import { TimeStyleButton } from './parts/time-style-button.tsx'
 import { pageSecret } from './page-secret.ts'
+import { AccessMapPage } from './pages/access-map.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { AgentsPage } from './pages/agents.tsx'
@@ -208,6 +209,8 @@ function PageOf({ place }: { place: PageAddress }) {
       ) : (
         <ScopePage key={id} scope_id={id} query={query} />
       )
+    case 'map':
+      return <AccessMapPage query={query} />
     case 'activity':
       return <ActivityPage query={query} entry={id} />
     case 'kills':

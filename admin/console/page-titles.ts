@@ -4,6 +4,7 @@ export const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['agents', 'Agents'],
   ['integrations', 'Integrations'],
   ['scopes', 'Scopes'],
+  ['map', 'Access map'],
   ['activity', 'Activity'],
   ['requests', 'Requests'],
   ['alerts', 'Alerts'],

@@ -6,6 +6,7 @@ import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
 import { replayRoutes } from '../anomaly/replay-routes.ts'
 import { auditRoutes } from '../audit/audit-routes.ts'
 import { caRoutes } from '../certificates/ca-routes.ts'
+import { accessMapRoutes } from '../status/access-map-routes.ts'
 import { edgeRoutes } from '../status/edge-routes.ts'
 import { explainRoutes } from '../try/explain-routes.ts'
 import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
@@ -51,6 +52,7 @@ export const ROUTES: readonly Route[] = [
   ...patternRoutes,
   ...scanRoutes,
   ...explainRoutes,
+  ...accessMapRoutes,
   ...edgeRoutes,
   ...caRoutes,
   ...activityRoutes,

@@ -53,6 +53,7 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'scopes', () => 'Scopes'],
   [() => `scopes/${access.scope_id}`, () => 'scope'],
   [() => 'scopes/new', () => 'Add a scope'],
+  [() => 'map', () => 'Access map'],
   [() => 'activity', () => 'Activity'],
   [() => `activity/${entry_id}`, () => 'Activity'],
   [() => 'alerts', () => 'Alerts'],
@@ -631,6 +632,39 @@ describe('the dashboard', () => {
     const [first] = await page.locator('[data-entry] > :nth-child(7)').allInnerTexts()
     assert.equal(first, '503')
     assert.deepEqual(await problemsOf(page), [])
+  })
+
+  test('by keyboard: the access map says what is used, refused and never used, leads to the scope, and removes it', async () => {
+    const hand = pageHand(page, 'keyboard')
+    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+      rules: [{ methods: ['GET'], paths: ['/models'] }],
+    })
+    const idle = await stack.operator.makeIntegration(stack.ownBaseUrl())
+    const { agent_id, agent_name } = own.agent
+    const { scope_id } = await stack.operator.makeScope(agent_id, idle.integration_id)
+    for (const path of ['/models', '/models', '/files'])
+      await call({ to: stack.proxyUrl, path: `/${own.base_url}${path}`, headers: own.headers })
+    const cellOf = async (integration_id: string): Promise<any> =>
+      (await stack.operator.send('GET', '/admin/access-map')).cells.find(
+        (cell: any) => cell.agent_id === agent_id && cell.integration_id === integration_id,
+      )
+    const used = await until('the calls are counted', async () => {
+      const cell = await cellOf(own.integration.integration_id)
+      return cell?.allowed + cell?.refused === 3 && cell
+    })
+    assert.deepEqual([used.allowed, used.refused, used.scopes.length], [2, 1, 1])
+    await goTo(page, `map?q=${encodeURIComponent(agent_name)}`, 'Access map')
+    const row = page.getByRole('table', { name: 'Access map' }).getByRole('row').nth(1)
+    await row.getByRole('link', { name: /^unused\. .* 0 calls, 0 refused/ }).waitFor()
+    await hand.press(row.getByRole('link', { name: /2 calls, 1 refused/ }))
+    await page.waitForURL(new RegExp(`#/scopes/${own.scope_id}`))
+    await goTo(page, 'map', 'Access map')
+    const never = page.getByRole('table', { name: 'Never used' }).getByRole('row')
+    await hand.press(never.filter({ hasText: idle.name }).getByRole('button', { name: 'Remove' }))
+    await hand.press(page.getByRole('dialog').getByRole('button', { name: 'Remove' }))
+    await never.filter({ hasText: idle.name }).waitFor({ state: 'detached' })
+    await stack.operator.send('GET', `/admin/scopes/${scope_id}`, undefined, 404)
+    assert.equal(await cellOf(idle.integration_id), undefined)
   })
 
   test('an export holds what the filter of the page finds', async () => {
