@@ -288,6 +288,15 @@ const gatewayOf = (settings: EdgeSettings): GatewayAddress => ({
 const connectUrl = ({ settings, fleet }: Edge, request: ConnectRequest): string =>
   consoleLink(settings, 'connect', sealConnectToken(fleet.keyRing, request, fleet.clock.now().ms))
 
+const openReferences = ({ settings, connections, log }: Edge): SecretReferences =>
+  new SecretReferences({
+    refs: settings.secretRefs,
+    stores: secretStores(settings, process.env),
+    nowMs,
+    log,
+    onStale: staleSecretAlert(connections.commands, log),
+  })
+
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
   const { settings, connections, fleet, recorder, uses, tokens, scans, log } = edge
@@ -310,13 +319,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     killBoard,
     uses,
     tokens,
-    references: new SecretReferences({
-      refs: settings.secretRefs,
-      stores: secretStores(settings, process.env),
-      nowMs,
-      log,
-      onStale: staleSecretAlert(commands, log),
-    }),
+    references: openReferences(edge),
     mayServe: () => lease.isHeld,
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),

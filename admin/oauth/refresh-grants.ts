@@ -53,7 +53,8 @@ async function renew(parts: Parts, place: GrantPlace): Promise<void> {
     return
   }
   if (grant.refresh_token === null) {
-    if (now_ms >= grant.expires_ms) return void (await endGrant(parts, place, text, 'expired', 'needs_consent'))
+    if (now_ms >= grant.expires_ms)
+      return void (await endGrant(parts, place, text, 'expired', 'needs_consent'))
     await tellEnd(parts, owned, grant.expires_ms, now_ms)
     await redis.zadd(REDIS_KEYS.grantsDue, nextNotice(grant, now_ms), dueMember(place))
     return
