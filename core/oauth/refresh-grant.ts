@@ -145,7 +145,7 @@ async function request(
       style: grant.style,
       started_ms: now_ms,
     })
-    return await write(parts, owner, announced, next)
+    return await write(parts, owner, [announced, text], next)
   }
   const { token_error } = answer.failure
   if (token_error === 'invalid_grant') return await end(parts, owner, announced, 'consent_ended')
@@ -159,18 +159,20 @@ async function request(
 async function write(
   { redis, ring, egress }: RefreshParts,
   owner: GrantOwner,
-  text: string,
+  texts: readonly string[],
   next: Grant,
 ): Promise<Refreshed> {
   const until_ms = performance.now() + WRITE_LIMIT_MS
   for (;;) {
     try {
-      const written = await swapGrant(redis, owner, text, next)
+      for (const text of texts)
+        if ((await swapGrant(redis, owner, text, next)) !== null)
+          return { kind: 'refreshed', grant: next }
       // A write whose answer was lost is found as what it has written.
-      const found = written === null ? await readGrant(redis, owner) : null
+      const found = await readGrant(redis, owner)
       // The connection was ended meanwhile: what the provider has just issued is not left alive.
-      if (found?.grant === null) void revokeTokens(egress, ring, owner, next)
-      const isOurs = found === null || found.text === JSON.stringify(next)
+      if (found.grant === null) void revokeTokens(egress, ring, owner, next)
+      const isOurs = found.text === JSON.stringify(next)
       return isOurs ? { kind: 'refreshed', grant: next } : { kind: 'elsewhere' }
     } catch (error) {
       if (performance.now() > until_ms) throw error

@@ -214,6 +214,19 @@ for (const [what, { introspects, cut }, expected] of ROWS)
     assert.ok(usesOf(old) <= 1)
   })
 
+test('a store that has lost that a request was announced gets its answer', async () => {
+  const owner = await granted()
+  const { text } = await readGrant(redis, owner)
+  provider.onRequest = async (path, when) => {
+    if (path === '/token' && when === 'after')
+      await redis.hset(REDIS_KEYS.grants(ORGANIZATION), owner.connection_id, text)
+    return true
+  }
+  assert.equal((await refresh(owner)).kind, 'refreshed')
+  provider.onRequest = () => true
+  assert.equal((await stored(owner)).fence, 1)
+})
+
 test('a process that was overtaken neither sends nor writes', async () => {
   const owner = await granted()
   const { text } = await readGrant(redis, owner)

@@ -75,4 +75,33 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { found: 'an event leaves the outbox before its deliveries are made', seed: 1, keep: [19] },
   { found: 'a lost claim of a delivery is not taken over', seed: 351, keep: [0, 1, 2, 3, 5, 6] },
   { found: 'refusals that could not be written are forgotten', seed: 3, keep: [2, 17, 23] },
+  { found: 'a lock cuts no calls', seed: 1000004, keep: [1, 5] },
+  { found: 'a lock that the store has lost is not restored', seed: 1000008, keep: [0, 12] },
+  { found: 'the end of a lock that the store has lost stands', seed: 1000039, keep: [2, 3, 5] },
+  { found: 'the end of a lock is not learned from the store', seed: 1000013, keep: [7, 8] },
+  {
+    found: 'a change that could not be applied is forgotten',
+    seed: 1000015,
+    keep: [7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 24],
+  },
+  { found: 'an approval is taken again', seed: 2000004, keep: [10, 12, 13] },
+  { found: 'an approval outlives the run of the store', seed: 2000004, keep: [0, 2, 3] },
+  { found: 'a token request is not announced', seed: 3000005, keep: [0, 1, 2, 4] },
+  { found: 'a refresh token that may have been used is used again', seed: 3000094, keep: [1] },
+  {
+    found: 'a grant is replaced though another process has changed it',
+    seed: 3000005,
+    keep: [0, 1, 2, 4],
+  },
+  {
+    found: 'a grant is ended though another process has renewed it',
+    seed: 3000009,
+    keep: [8],
+  },
+  { found: 'a step of the clock keeps an access token in use', seed: 3000012, keep: [2, 3, 4] },
+  {
+    found: 'the answer to a request whose announcement is lost is thrown away',
+    seed: 3000115,
+    keep: [1, 6],
+  },
 ]

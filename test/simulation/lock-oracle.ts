@@ -39,8 +39,8 @@ export class LockOracle {
   readonly #isStepped: boolean
   readonly #locks = new Map<string, LockTruth>()
   readonly #ofEpoch = new Map<number, string>()
-  /** By edge process and lock. */
-  readonly #acknowledged = new Set<string>()
+  /** By lock, the edge processes that have acknowledged it. */
+  readonly #acknowledged = new Map<string, Set<string>>()
 
   constructor(world: World, store: SimStore, lease_ms: number, isStepped: boolean) {
     this.#world = world
@@ -57,6 +57,7 @@ export class LockOracle {
     if (target.what === 'unlock') {
       const truth = this.#locks.get(target.lock_id)
       if (truth !== undefined) truth.lifted_ms ??= this.#world.now_ms
+      this.#acknowledged.delete(target.lock_id)
     }
     if (target.what !== 'lock') return
     const { lock, again_of } = target
@@ -82,7 +83,10 @@ export class LockOracle {
     const lock_id = this.#ofEpoch.get(epoch)
     const truth = lock_id === undefined ? undefined : this.#locks.get(lock_id)
     if (lock_id === undefined || truth === undefined || truth.lifted_ms !== null) return
-    this.#acknowledged.add(`${nameOf(edge)} ${lock_id}`)
+    this.#acknowledged.set(
+      lock_id,
+      (this.#acknowledged.get(lock_id) ?? new Set()).add(nameOf(edge)),
+    )
     const call = open.find((one) => one.edge === edge && this.#forbids(truth, one, SLACK_MS))
     if (unconfirmed === 0 && call !== undefined)
       this.#violated('lock: acknowledged while a call goes on', truth, call)
@@ -130,9 +134,13 @@ export class LockOracle {
         if (isThere || truth.lifted_ms !== null) continue
         const keepers = confirmed.get(lock_id) ?? new Set<string>()
         Object.assign(truth, { isLost: true, isComplete: false, keepers })
-        for (const name of this.#acknowledged)
-          if (name.endsWith(` ${lock_id}`) && !keepers.has(name.slice(0, -lock_id.length - 1)))
-            this.#acknowledged.delete(name)
+        // An acknowledgement that is on its way is of the lock that was lost.
+        for (const [epoch, id] of this.#ofEpoch) if (id === lock_id) this.#ofEpoch.delete(epoch)
+        const acknowledged = this.#acknowledged.get(lock_id) ?? []
+        this.#acknowledged.set(
+          lock_id,
+          new Set([...acknowledged].filter((name) => keepers.has(name))),
+        )
       }
     }
   }
@@ -144,7 +152,7 @@ export class LockOracle {
   passed(call: SimCall): void {
     for (const [lock_id, truth] of this.#locks) {
       if (!this.#forbids(truth, call, CLOCK_ERROR_MS)) continue
-      if (this.#acknowledged.has(`${nameOf(call.edge)} ${lock_id}`))
+      if (this.#acknowledged.get(lock_id)?.has(nameOf(call.edge)))
         this.#violated('lock: passed after the acknowledgement', truth, call)
       if (truth.isLost) continue
       if (truth.isComplete) this.#violated('lock: passed after complete', truth, call)

@@ -359,4 +359,11 @@ export const MUTATIONS: readonly Mutation[] = [
     find: ' &&\n  now_ms >= grant.issued_ms - STEP_MS\n',
     replace: '\n',
   },
+  {
+    name: 'the answer to a request whose announcement is lost is thrown away',
+    subject: 'refresh',
+    file: REFRESH,
+    find: '[announced, text], next',
+    replace: '[announced], next',
+  },
 ]

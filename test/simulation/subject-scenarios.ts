@@ -172,12 +172,12 @@ const APPROVALS: Scenarios = [
   },
   function thatRacesAKill(one) {
     const at_ms = one.ms(40, 90)
+    const isTaken = one.random.chance(0.5)
     return [
       asked(one, 0, 1, 1),
       approve(one, at_ms + one.ms(-15, 15)),
       one.kill(at_ms),
-      ...rush(one, at_ms - 10),
-      ...rush(one, at_ms + 10),
+      ...(isTaken ? [...rush(one, at_ms - 10), ...rush(one, at_ms + 10)] : []),
       one.reactivate(at_ms + one.ms(50, 200)),
       ...rush(one, at_ms + 250, 20),
     ]

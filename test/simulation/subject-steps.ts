@@ -59,7 +59,7 @@ export function useToken(simulation: Simulation, number: number): void {
         world.note(`${edge.process.name} uses a token: ${got}`)
         if (answer.kind !== 'token') return
         try {
-          oracle.subjects.refresh?.used(answer.token.reveal())
+          oracle.subjects.refresh?.used(answer.token.reveal(), edge)
         } catch (error) {
           world.fail(error)
         }
