@@ -24,6 +24,9 @@ const BOARD = 'ext-proc/kill/restriction-board.ts'
 const TAKE = 'core/lua/take-approval.lua'
 const REFRESH = 'core/oauth/refresh-grant.ts'
 
+export const editsOf = ({ name, also, ...edit }: Mutation) =>
+  (also === undefined ? [edit] : [edit, also]).map((one) => ({ name, ...one }))
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a gap in the epochs is not noticed',
@@ -147,8 +150,8 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'if (mayServe() && false) return deny',
     also: {
       file: 'ext-proc/call/decide-call.ts',
-      find: 'if (!mayServe()) return deny',
-      replace: 'if (mayServe() && false) return deny',
+      find: 'if (!services.mayServe())',
+      replace: 'if (services.mayServe() && false)',
     },
   },
   {

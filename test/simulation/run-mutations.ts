@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { transformSync } from 'esbuild'
 import { checkFit } from '../mutation/check-fit.ts'
 import { copyOfPackage } from '../mutation/copy-of-package.ts'
-import { type Mutation, MUTATIONS } from './mutations.ts'
+import { editsOf, type Mutation, MUTATIONS } from './mutations.ts'
 
 /**
  * `npm run simulate:mutations [-- --minutes N] [--kept] [WORD…]`: makes each wrong edit of `mutations.ts` in a copy of this package and
@@ -27,8 +27,6 @@ const SEEDS_WANTED = 3
 const MESSAGE_MAX = 300
 const FOUND = /^(?:the kept )?seed (\d+)/
 const copy = copyOfPackage()
-const editsOf = ({ name, also, ...edit }: Mutation) =>
-  (also === undefined ? [edit] : [edit, also]).map((one) => ({ name, ...one }))
 checkFit(copy, chosen.flatMap(editsOf), 'test/simulation/mutations.ts')
 let missed = 0
 for (const [i, mutation] of chosen.entries()) {
