@@ -44,7 +44,7 @@ const Connect = Strict({
   auth: Type.Optional(AuthSchema),
 })
 
-const ConnectView = Strict({
+export const ConnectView = Strict({
   agent_id: Type.String(),
   agent_name: Type.String(),
   integration_id: Type.String(),

@@ -10,6 +10,7 @@ import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
 import type { AnomalyReplayView } from '../anomaly/replay-routes.ts'
 import type { HeadView, VerificationView } from '../audit/audit-routes.ts'
 import type { AccessMap as AccessMapView } from '../status/access-map-routes.ts'
+import type { ConnectView } from '../connections/connect-routes.ts'
 import type { EdgeView } from '../status/edge-routes.ts'
 import type { TrialView } from '../try/explain-routes.ts'
 import type { Explanation as ExplanationView } from '../try/explanation.ts'
@@ -57,8 +58,9 @@ export type Kill = Shown<typeof KillView>
 export type KillPreview = Shown<typeof KillPreviewView>
 export type Trial = Shown<typeof TrialView>
 export type Key = Shown<typeof KeyView>
-export type Connection = Shown<typeof ConnectionView>
 export type CredentialType = Shown<typeof CredentialTypeView>
+export type Connection = Shown<typeof ConnectionView>
+export type ConnectRequest = Shown<typeof ConnectView>
 export type Integration = Shown<typeof IntegrationView>
 export type Scope = Shown<typeof ScopeView>
 /** The members of a scope that can be changed. */

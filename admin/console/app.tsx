@@ -19,6 +19,8 @@ import { AgentPage } from './pages/agent.tsx'
 import { AgentsPage } from './pages/agents.tsx'
 import { AlertsPage } from './pages/alerts.tsx'
 import { AnomaliesPage } from './pages/anomalies.tsx'
+import { ConnectPage } from './pages/connect.tsx'
+import { IntegrationPage } from './pages/integration.tsx'
 import { IntegrationsPage } from './pages/integrations.tsx'
 import { KillPage } from './pages/kill.tsx'
 import { KillsPage } from './pages/kills.tsx'
@@ -202,7 +204,13 @@ function PageOf({ place }: { place: PageAddress }) {
         <AgentPage key={`${id} ${action}`} agent_id={id} query={query} />
       )
     case 'integrations':
-      return <IntegrationsPage key={action} query={query} />
+      return id === undefined ? (
+        <IntegrationsPage key={action} query={query} />
+      ) : (
+        <IntegrationPage key={id} integration_id={id} />
+      )
+    case 'connect':
+      return id === undefined ? <NotFound /> : <ConnectPage key={id} token={id} />
     case 'scopes':
       return id === undefined ? (
         <ScopesPage query={query} />

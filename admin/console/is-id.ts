@@ -1,5 +1,6 @@
 const IDS: Readonly<Record<string, RegExp>> = {
   agents: /^[A-Za-z0-9][\w.:-]*$/,
+  integrations: /^int_[\w-]+$/,
   scopes: /^(new|scp_[\w-]+)$/,
   activity: /^act_[\w-]+$/,
   requests: /^arq_[\w-]+$/,

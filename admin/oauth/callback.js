@@ -22,6 +22,7 @@ try {
     : response.status === 401
       ? 'Sign in to the console in this browser, then ask for consent again.'
       : said.message
+  if (response.ok) document.querySelector('a').href = `/#/integrations/${said.integration_id}`
 } catch {
   result.textContent = 'The gateway did not respond. Ask for consent again.'
 }

@@ -50,6 +50,7 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'agents', () => 'Agents'],
   [() => `agents/${access.agent.agent_id}`, () => access.agent.agent_name],
   [() => 'integrations', () => 'Integrations'],
+  [() => `integrations/${access.integration.integration_id}`, () => access.integration.name],
   [() => 'scopes', () => 'Scopes'],
   [() => `scopes/${access.scope_id}`, () => 'scope'],
   [() => 'scopes/new', () => 'Add a scope'],
@@ -140,6 +141,12 @@ describe('the dashboard', () => {
     browser = await openBrowser()
     const scope = { injection_detection: { enabled: true } }
     access = await stack.operator.makeAccess(stack.ownBaseUrl(), { scope })
+    const { integration_id } = access.integration
+    await stack.operator.send('POST', `/admin/integrations/${integration_id}/connections`, {
+      name: HOSTILE,
+      subject: 'user:alice',
+      auth: { type: 'bearer', token: 'token-of-alice' },
+    })
     hostile = await stack.operator.makeAgent({ agent_name: HOSTILE })
     const path = `/admin/agents/${hostile.agent_id}/kill`
     kill_id = (await stack.operator.send('POST', path, { reason: HOSTILE })).kill_id

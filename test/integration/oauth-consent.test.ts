@@ -3,10 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
 import { hashKey } from '../../core/keys/api-key.ts'
+import type { Page } from 'playwright-core'
 import { call } from '../kit/call.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
+import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
 import { type Operator, operatorAt } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
+import { signIn } from '../kit/sign-in.ts'
 import { startOidcProvider } from '../kit/start-oidc-provider.ts'
 import { until } from '../kit/until.ts'
 
@@ -412,4 +415,127 @@ test('no token, code or client secret is anywhere in the clear', async () => {
     ]),
     [],
   )
+})
+
+/** Of a page that is refused what the test is about. */
+const REFUSED = /409|404|Failed to load/
+
+async function consolePage(hash: string): Promise<{ browser: KitBrowser; page: Page }> {
+  const browser = await openBrowser()
+  const page = await browser.open(`${stack.apiUrl}/`)
+  await signIn(page, stack.adminToken)
+  await page.goto(`${stack.apiUrl}/#/${hash}`)
+  return { browser, page }
+}
+
+test('in the console a connection is made, consented to at the real provider, and its first call passes', async () => {
+  const { agent, integration, base_url, headers } = await admin.makeAccess(stack.ownBaseUrl(), {
+    auth: { type: 'none' },
+  })
+  const { browser, page } = await consolePage(`integrations/${integration.integration_id}`)
+  try {
+    const dialog = page.getByRole('dialog')
+    const row = page.getByRole('table', { name: 'Connections' }).getByRole('row')
+    const field = (name: string) => dialog.getByLabel(name, { exact: true })
+    await page.getByRole('button', { name: 'Create connection' }).click()
+    await field('Name').fill('slack of the team')
+    await field('For').selectOption('agent')
+    await field('Agent').fill(agent.agent_name)
+    await field('Kind').selectOption('oauth2_authorization_code')
+    await field('Issuer').fill(provider.issuer)
+    await dialog.getByRole('button', { name: 'Read the endpoints' }).click()
+    await until('the endpoints are filled in', async () =>
+      (await field('token url').inputValue()).startsWith(provider.issuer),
+    )
+    await field('client id').fill(provider.client.client_id)
+    await field('client secret').fill(provider.client.client_secret)
+    await field('authorization url').fill(`${provider.issuer}/auth?prompt=consent`)
+    await field('pushed authorization url').fill('')
+    await field('scope').fill('openid offline_access read')
+    await field('resource').fill(RESOURCE)
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+    // What is asked for is shown, and nothing was asked of the provider.
+    const review = page.getByRole('dialog', { name: 'Connect slack of the team?' })
+    for (const text of [agent.agent_name, base_url, 'openid offline_access read', provider.issuer])
+      await review.getByText(text).first().waitFor()
+    assert.deepEqual(tokenRequests, [])
+    // Refused by the user, it stays unusable, and the page says so.
+    provider.answer = 'refuses'
+    await review.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('The provider or its user refused the consent.').waitFor()
+    const replayed = page.url()
+    assert.ok(!replayed.includes('state='), 'what the provider sent stays in no address')
+    provider.answer = 'consents'
+    await page.getByRole('link', { name: 'Open the console' }).click()
+    await page.goto(`${stack.apiUrl}/#/integrations/${integration.integration_id}`)
+    await row.filter({ hasText: 'needs consent' }).getByRole('button', { name: 'Connect' }).click()
+    await review.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('The connection slack of the team is active.').waitFor()
+    await page.getByRole('link', { name: 'Open the console' }).click()
+    await row.filter({ hasText: 'slack of the team' }).getByText('active').waitFor()
+    const first = await call({ to: stack.proxyUrl, path: `/${base_url}/x`, headers })
+    assert.equal(first.status, 200)
+    // Ended at the provider, and every call with it.
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await row
+      .filter({ hasText: 'slack of the team' })
+      .getByText('revoked', { exact: true })
+      .waitFor()
+    const refused = await call({ to: stack.proxyUrl, path: `/${base_url}/x`, headers })
+    assert.equal(refused.header('x-agw-reason'), 'connection_required')
+    // The link of the refusal leads to the same question.
+    const { connect_url } = refused.json().details
+    assert.ok(connect_url.startsWith(`${stack.apiUrl}/#/connect/`), connect_url)
+    await page.goto(connect_url)
+    await page.getByText(`A call of ${agent.agent_name} was refused`).waitFor()
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    provider.onRequest = (path) => !path.startsWith('/token')
+    await review.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('The provider did not exchange the code for tokens.').waitFor()
+    // The state that the provider was given counts once.
+    const state = await page.evaluate(
+      `fetch('/admin/oauth/callback', { method: 'POST', headers: { 'content-type': 'application/json',
+        'x-agw-client': 'dashboard', 'x-agw-page-secret': localStorage.getItem('agw_page_secret') },
+        body: JSON.stringify({ state: 'made up', code: 'x' }) }).then((answer) => answer.json())`,
+    )
+    assert.match((state as { message: string }).message, /is unknown, was completed before/)
+    assert.deepEqual(
+      browser.complaints().filter((text) => !REFUSED.test(text)),
+      [],
+    )
+  } finally {
+    await browser.closePages()
+  }
+})
+
+test('the link of a refusal takes a credential in the console once', async () => {
+  const { agent, integration, base_url, headers, scope_id } = await admin.makeAccess(
+    stack.ownBaseUrl(),
+    { auth: { type: 'none' } },
+  )
+  await admin.send('PUT', `/admin/scopes/${scope_id}`, { users: ['alice'] })
+  const path = `/admin/integrations/${integration.integration_id}/connections`
+  const auth = { type: 'bearer', token: 'old-token-of-the-agent' }
+  const subject = `agent:${agent.agent_id}`
+  const { connection_id } = await admin.send('POST', path, { name: 'own', subject, auth })
+  await admin.send('PATCH', `${path}/${connection_id}`, { status: 'revoked' })
+  const get = () => call({ to: stack.proxyUrl, path: `/${base_url}/x`, headers })
+  const { connect_url } = (await get()).json().details
+  const { browser, page } = await consolePage(connect_url.split('#/')[1])
+  try {
+    await page.getByText(`A call of ${agent.agent_name} was refused`).waitFor()
+    await page.getByLabel('token', { exact: true }).fill('new-token-of-the-agent')
+    await page.getByRole('button', { name: 'Give this credential' }).click()
+    await page.getByText('can make its call again').waitFor()
+    assert.equal((await get()).status, 200)
+    await page.reload()
+    await page.getByText('This link has been used').waitFor()
+    assert.deepEqual(
+      browser.complaints().filter((text) => !REFUSED.test(text)),
+      [],
+    )
+  } finally {
+    await browser.closePages()
+  }
 })

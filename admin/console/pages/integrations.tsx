@@ -5,9 +5,15 @@ import {
 } from '../../../core/catalogue/error-formats.ts'
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { CredentialType, Integration, Page } from '../api-types.ts'
+import type { Integration } from '../api-types.ts'
 import { type AddedApi, AddApiButtons } from '../parts/add-template.tsx'
-import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
+import {
+  type Auth,
+  AuthFields,
+  describeAuth,
+  givenAuth,
+  useCredentialTypes,
+} from '../parts/auth-fields.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import {
@@ -23,12 +29,12 @@ import { LabelsField, labelsPatch, useLabelsText } from '../parts/label-fields.t
 import { SaveWarnings } from '../parts/notices.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
 import { LockButton } from '../parts/stop-dialog.tsx'
-import { PagedTable } from '../parts/table.tsx'
+import { type Column, PagedTable } from '../parts/table.tsx'
 import { givenUpstream, UpstreamFields, upstreamOf } from '../parts/upstream-fields.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
-import { useLoad, usePages } from '../use-load.ts'
+import { usePages } from '../use-load.ts'
 
 const pathOf = ({ integration_id }: Integration): string => `/admin/integrations/${integration_id}`
 
@@ -61,15 +67,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
         keyOf={({ integration_id }) => integration_id}
         empty={q ? 'No matching integrations.' : 'No integrations yet. All calls are refused.'}
         columns={[
-          { head: 'Name', cell: ({ name }) => name },
-          { head: 'Base URL', cell: ({ base_url }) => <code>{base_url}</code> },
-          { head: 'Credential', cell: ({ auth }) => describeAuth(auth) },
-          {
-            head: 'Scopes',
-            cell: ({ integration_id }) => (
-              <a href={linkTo(['scopes'], { integration_id })}>View scopes</a>
-            ),
-          },
+          ...COLUMNS,
           ...(mayLock
             ? [
                 {
@@ -100,6 +98,21 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
     </>
   )
 }
+
+const COLUMNS: readonly Column<Integration>[] = [
+  {
+    head: 'Name',
+    cell: ({ integration_id, name }) => (
+      <a href={linkTo(['integrations', integration_id])}>{name}</a>
+    ),
+  },
+  { head: 'Base URL', cell: ({ base_url }) => <code>{base_url}</code> },
+  { head: 'Credential', cell: ({ auth }) => describeAuth(auth) },
+  {
+    head: 'Scopes',
+    cell: ({ integration_id }) => <a href={linkTo(['scopes'], { integration_id })}>View scopes</a>,
+  },
+]
 
 /** Well-known APIs, and how to call the one that was added. @param wanted `add github` opens the dialog of one */
 function WellKnown({ wanted = '', onAdded }: { wanted?: string | undefined; onAdded: () => void }) {
@@ -198,7 +211,7 @@ function IntegrationForm({
   const [base_url, setUrl] = useState(of?.base_url ?? '')
   const [options, setOptions] = useState(optionsOf(of))
   const [error_format, setFormat] = useState<ErrorFormat>(of?.error_format ?? 'gateway')
-  const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
+  const types = useCredentialTypes()
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
   const [hosts, setHosts] = useState(hostsOf(of))
   const [upstream, setUpstream] = useState(upstreamOf(of))

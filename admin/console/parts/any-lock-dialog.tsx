@@ -1,14 +1,10 @@
-import { useContext, useEffect, useState } from 'preact/hooks'
-import type { Problem } from '../api.ts'
+import { useContext, useState } from 'preact/hooks'
 import type { LockTarget } from '../lock-words.ts'
 import { NAMED_KINDS, type NamedKind } from '../named-kinds.ts'
-import { resolveId } from '../resolve-id.ts'
 import { SessionContext } from '../session.ts'
-import { useSettled } from '../use-settled.ts'
 import { ChoiceField, TextField } from './fields.tsx'
 import { SelectorField } from './label-fields.tsx'
-import { ProblemNotice } from './notices.tsx'
-import { Picker } from './picker.tsx'
+import { ResolvedPicker } from './resolved-picker.tsx'
 import { StopDialog } from './stop-dialog.tsx'
 
 const KINDS = {
@@ -46,7 +42,11 @@ export function AnyLockDialog({ onClose }: { onClose: () => void }) {
     >
       <ChoiceField label="What" value={kind} onValue={choose} choices={KINDS} />
       {kind in NAMED_KINDS && (
-        <NamedTarget key={kind} kind={kind as NamedKind} onTarget={setTarget} />
+        <ResolvedPicker
+          key={kind}
+          kind={kind as NamedKind}
+          onId={(id) => setTarget(id === null ? null : { [NAMED_KINDS[kind as NamedKind].id]: id })}
+        />
       )}
       {kind === 'agent_selector' && (
         <SelectorField
@@ -67,45 +67,5 @@ export function AnyLockDialog({ onClose }: { onClose: () => void }) {
         />
       )}
     </StopDialog>
-  )
-}
-
-/** By name or id: what is typed counts when it names one. */
-function NamedTarget({
-  kind,
-  onTarget,
-}: {
-  kind: NamedKind
-  onTarget: (target: LockTarget | null) => void
-}) {
-  const [typed, setTyped] = useState('')
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const settled = useSettled(typed.trim())
-  useEffect(() => {
-    let isWanted = true
-    onTarget(null)
-    setProblem(null)
-    if (settled !== '')
-      void resolveId(kind, settled).then((found) => {
-        if (!isWanted) return
-        if (found.ok) onTarget({ [NAMED_KINDS[kind].id]: found.id })
-        else setProblem(found.problem)
-      })
-    return () => void (isWanted = false)
-  }, [kind, settled])
-  return (
-    <>
-      <Picker
-        kind={kind}
-        value={typed}
-        onValue={(text) => {
-          // What is typed next is no longer what the target was resolved from.
-          onTarget(null)
-          setTyped(text)
-        }}
-        required
-      />
-      <ProblemNotice problem={problem} isOfAction={false} />
-    </>
   )
 }

@@ -1,4 +1,5 @@
-import type { CredentialType, Integration } from '../api-types.ts'
+import type { CredentialType, Integration, Page } from '../api-types.ts'
+import { useLoad } from '../use-load.ts'
 import { SelectField, TextField } from './fields.tsx'
 
 export type Auth = Readonly<Record<string, string>> & { readonly type: string }
@@ -31,6 +32,7 @@ export function AuthFields({
         <TextField
           key={`${auth.type} ${name}`}
           label={name.replaceAll('_', ' ')}
+          member={`/auth/${name}`}
           type={is_secret ? 'password' : 'text'}
           value={auth[name] ?? ''}
           onValue={(value) => onAuth({ ...auth, [name]: value })}
@@ -40,6 +42,9 @@ export function AuthFields({
     </fieldset>
   )
 }
+
+export const useCredentialTypes = (): Types =>
+  useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
 
 /** The value for the API: an empty optional member is omitted unless it may be empty. */
 export function givenAuth(types: Types, auth: Auth): object {
