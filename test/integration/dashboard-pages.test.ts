@@ -588,7 +588,7 @@ describe('the dashboard', () => {
     await goTo(page, `requests/${asked.request_id}`, 'Requests')
     await page.getByText(`${HOSTILE} zzz`).waitFor()
     const body = await page.getByLabel('Body').innerText()
-    assert.ok(body.startsWith(`${HOSTILE}\\u{202e}dlof\\u{200b} yyy`), body)
+    assert.ok(body.startsWith(`${HOSTILE}\ufffddlof\ufffd yyy`), body)
     await page.getByText('only its beginning is shown').waitFor()
     assert.equal(await page.locator('main img').count(), 0)
     const own = await browser.open(`${stack.apiUrl}/`)
