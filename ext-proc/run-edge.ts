@@ -330,7 +330,13 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
     holds: { calls: fleet.held, limit_ms: holdLimit(settings), margin_ms: MESSAGE_TIMEOUT_MS },
-    approvals: approvalStore({ redis: commands, ring: fleet.keyRing, edge_id, log }),
+    approvals: approvalStore({
+      redis: commands,
+      ring: fleet.keyRing,
+      edge_id,
+      place: settings,
+      log,
+    }),
     takeRate: (counter) => rates.take(counter),
     nowMs: fleet.clock.nowMs,
     settings: {

@@ -20,6 +20,8 @@ export interface DigestedCall {
   readonly headers: readonly Header[]
   /** Empty if there is none. */
   readonly body: Buffer
+  /** Of a message to an MCP server: what counts of the body. Null: all of it. */
+  readonly counted: Buffer | null
 }
 
 export interface CallDigest {
@@ -37,7 +39,7 @@ const ACCESS_FORM = 'agw-access-1'
  * headers with different names and the boundary of a multipart body. docs/guides/approvals.md describes it for other programs.
  */
 export function callDigest(call: DigestedCall): CallDigest {
-  const { headers, body } = call
+  const { headers, body, counted: message } = call
   const multipart = multipartParts(headers, body)
   const body_sha256 = sha256(body)
   const counted = countedHeaders(headers).map(({ name, value }) => [
@@ -54,14 +56,18 @@ export function callDigest(call: DigestedCall): CallDigest {
     call.method,
     call.url,
     counted,
-    multipart === null ? ['bytes', body_sha256] : ['multipart', multipart.parts],
+    message !== null
+      ? ['json-rpc', sha256(message)]
+      : multipart === null
+        ? ['bytes', body_sha256]
+        : ['multipart', multipart.parts],
   ])
   return { digest: `sha256:${sha256(text)}`, body_sha256 }
 }
 
 /** What a grant is for: all calls of the agent by these rules, to this host of the integration and with this credential. */
 export const grantDigest = (
-  call: Omit<DigestedCall, 'method' | 'url' | 'headers' | 'body'>,
+  call: Omit<DigestedCall, 'method' | 'url' | 'headers' | 'body' | 'counted'>,
   origin: string,
 ): string =>
   `sha256:${sha256(

@@ -1,4 +1,6 @@
 import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { openRequestState, sealRequestState } from '../../core/approval/request-state.ts'
+import { type ApiPlace, consoleLink } from '../../core/settings/console-link.ts'
 import { noteForwarded, takeApproval } from '../../core/approval/take-approval.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -8,6 +10,7 @@ interface Parts {
   readonly redis: RedisClient
   readonly ring: KeyRing
   readonly edge_id: string
+  readonly place: ApiPlace
   readonly log: { warn(data: object, message: string): void }
 }
 
@@ -16,6 +19,7 @@ export const approvalStore = ({
   redis,
   ring,
   edge_id,
+  place,
   log,
 }: Parts): ApprovalServices['approvals'] => ({
   take: (wanted, ask) => takeApproval(redis, wanted, ask),
@@ -31,4 +35,7 @@ export const approvalStore = ({
     }
   },
   edge_id,
+  sealState: (asker, state) => sealRequestState(ring, asker, state),
+  openState: (asker, text) => openRequestState(ring, asker, text),
+  pageOf: (request_id) => consoleLink(place, 'requests', request_id),
 })

@@ -1,5 +1,7 @@
 import { awaitDecision, type HoldServices, type Wait, waitOf } from '../hold/await-decision.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import type { RequestState } from '../../core/approval/request-state.ts'
+import { type McpMessage, QUESTION, readMcpMessage } from '../../core/approval/mcp-message.ts'
 import { REQUESTS_PATH } from '../../core/approval/access-hint.ts'
 import type { Approval, RequestedCall } from '../../core/approval/access-request.ts'
 import {
@@ -30,6 +32,7 @@ import { retryAfter } from '../verdict/retry-after.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { Forward } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
+import type { SentBody } from './buffer-body.ts'
 import type { CallIo } from './call-io.ts'
 import type { ApprovedBy } from './review-call.ts'
 import { asToolResult } from './tool-result.ts'
@@ -50,6 +53,16 @@ export interface ApprovalServices extends HoldServices {
       was_sent: boolean,
     ) => Promise<void>
     readonly edge_id: string
+    readonly sealState: (
+      asker: Pick<WantedApproval, 'organization_id' | 'agent_id'>,
+      state: RequestState,
+    ) => string
+    readonly openState: (
+      asker: Pick<WantedApproval, 'organization_id' | 'agent_id'>,
+      text: string,
+    ) => RequestState | null
+    /** The page of the console on which the request is decided. */
+    readonly pageOf: (request_id: string) => string
   }
   readonly killBoard: Pick<RestrictionBoard, 'killedAt'>
   readonly whyUnavailable: (error: unknown) => string | null
@@ -59,6 +72,8 @@ export interface ApprovalServices extends HoldServices {
 /** The approval that a call has taken. */
 export interface TakenApproval {
   readonly approved: ApprovedBy
+  /** Replaces the body: what a client has sent back to the gateway is cut out. Null if nothing is. */
+  readonly body: SentBody | null
   /** The verdict, noted as one that was approved. */
   readonly forward: (verdict: Forward) => Forward
   /** The refusal of a later step, noted before it is answered: the next repetition says that the call was not sent. */
@@ -81,7 +96,8 @@ export async function checkApproval(
   record: CallRecord,
   io: CallIo,
 ): Promise<Step<TakenApproval>> {
-  const digested = digestedCall(call, needed, body ?? EMPTY)
+  const tool = messageOf(call, body, facts)
+  const digested = digestedCall(call, needed, tool?.sent ?? body ?? EMPTY, tool?.counted ?? null)
   const hashed = callDigest(digested)
   const { approvals, nowMs, whyUnavailable } = services
   const { organization_id, agent_id, revision } = call.agent
@@ -96,12 +112,22 @@ export async function checkApproval(
   }
   const ask = (): NewRequest =>
     newRequest(services, call, needed, digested, hashed.body_sha256, wanted, record)
+  const repeats = tool?.state ?? null
+  const asked = repeats === null ? null : approvals.openState(wanted, repeats)
+  if (repeats !== null && asked?.digest !== wanted.digest) return FOREIGN_STATE
   let reached: Reached
   try {
-    reached = await reach(services, wanted, ask, waitOf(services, call.outgoing.headers, needed), {
-      io,
-      record,
-    })
+    const making = asked === null ? ask : null
+    reached = await reach(
+      services,
+      wanted,
+      making,
+      waitOf(services, call.outgoing.headers, needed),
+      {
+        io,
+        record,
+      },
+    )
   } catch (error) {
     return deny('approval', 'gateway_unavailable', causeOf(whyUnavailable(error)))
   }
@@ -113,10 +139,23 @@ export async function checkApproval(
         ? taken(services, wanted, state, digested, hashed.body_sha256, record)
         : granted(wanted, state, digested, hashed.body_sha256, record)
     const forward = (verdict: Forward): Forward => ({ ...value.forward(verdict), preference })
-    return pass({ ...value, forward })
+    const replaced = tool === null || repeats === null ? null : tool.sent
+    return pass({
+      ...value,
+      forward,
+      body: replaced === null ? null : { bytes: replaced, is_stripped: true },
+    })
   }
   if (state.kind === 'stale') return staleAgent(services, wanted)
-  return withPreference(forMcp(refusal(services, call, wanted, state), facts), preference)
+  const isOther = state.kind === 'pending' && state.request_id !== asked?.request_id
+  // It was used, or its request has ended.
+  if (asked !== null && (state.kind === 'none' || isOther)) return FOREIGN_STATE
+  const refused = refusal(services, call, wanted, state)
+  const question =
+    state.kind === 'pending' && tool?.may_ask === true
+      ? askByUrl(services, wanted, state.request_id, refused, facts)
+      : null
+  return withPreference(question ?? forMcp(refused, facts), preference)
 }
 
 /** The store knows the agent otherwise than this process does. */
@@ -140,13 +179,13 @@ interface Reached {
 async function reach(
   services: ApprovalServices,
   wanted: WantedApproval,
-  ask: () => NewRequest,
+  ask: (() => NewRequest) | null,
   wait: Wait,
   { io, record }: { readonly io: CallIo; readonly record: CallRecord },
 ): Promise<Reached> {
   const { approvals, nowMs } = services
   const first = await approvals.take(wanted, null)
-  const state = first.kind === 'none' ? await approvals.take(wanted, ask()) : first
+  const state = first.kind === 'none' && ask !== null ? await approvals.take(wanted, ask()) : first
   if (state.kind !== 'pending' || wait.ms <= 0) return { state, preference: null }
   const { organization_id, agent_id, by } = wanted
   const held = { organization_id, agent_id, call_id: by.request_id }
@@ -176,7 +215,12 @@ const withPreference = (refused: Deny, value: string | null): Deny =>
       }
 
 /** As it will be sent, without the credential. */
-const digestedCall = (call: AdmittedCall, needed: NeededApproval, body: Buffer): DigestedCall => ({
+const digestedCall = (
+  call: AdmittedCall,
+  needed: NeededApproval,
+  body: Buffer,
+  counted: Buffer | null,
+): DigestedCall => ({
   agent_id: call.agent.agent_id,
   policy_sha256: policyHash(call.scope, needed.by),
   integration_id: call.integration.integration.integration_id,
@@ -186,6 +230,7 @@ const digestedCall = (call: AdmittedCall, needed: NeededApproval, body: Buffer):
   url: urlOf(call),
   headers: call.outgoing.headers,
   body,
+  counted,
 })
 
 const urlOf = ({ target, outgoing: { raw_query } }: AdmittedCall): string =>
@@ -280,6 +325,7 @@ function granted(
   facts.data['approval'] = { request_id, digest, body_sha256, decided_by, scope_id }
   return {
     approved: { policy_sha256, integration_sha256, connection },
+    body: null,
     unsent: (refused) => Promise.resolve(refused),
     forward: (verdict) => verdict,
   }
@@ -302,6 +348,7 @@ function taken(
     noteForwarded(organization_id, request_id, was_sent)
   return {
     approved: { policy_sha256, integration_sha256, connection },
+    body: null,
     unsent: async (refused) => {
       await note(false)
       return refused
@@ -373,6 +420,52 @@ function refusal(
       return deny('approval', 'approval_required', details, { headers: RETRY, data })
     }
   }
+}
+
+/** Forged, of another agent or another call, or repeated after its approval was used. */
+const FOREIGN_STATE = deny('approval', 'bad_request', { reason: 'request_state' })
+
+/**
+ * A single message to an MCP server. That it is one has to be said by the integration: a caller can write any body as JSON-RPC, and
+ * another API may act on its `id`.
+ */
+function messageOf(
+  { integration }: AdmittedCall,
+  body: Buffer | null,
+  facts: BodyFacts | null,
+): McpMessage | null {
+  const { error_format, base_url } = integration.integration
+  const isServer = error_format === 'jsonrpc' || base_url.endsWith('/mcp')
+  return isServer && facts?.json_rpc?.kind === 'single' && body !== null
+    ? readMcpMessage(body)
+    : null
+}
+
+/** The client shows its user the page of the request, and repeats the call with the state once the user is done. */
+function askByUrl(
+  { approvals }: ApprovalServices,
+  wanted: WantedApproval,
+  request_id: string,
+  refused: Deny,
+  facts: BodyFacts | null,
+): Deny | null {
+  const read = facts?.json_rpc ?? null
+  const [message] = read !== null && 'messages' in read ? read.messages : []
+  if (message?.id == null || !message.is_tool_call) return null
+  const params = {
+    mode: 'url',
+    message: 'A person has to allow this call first. Open the page of the request.',
+    url: approvals.pageOf(request_id),
+  }
+  const result = {
+    resultType: 'input_required',
+    inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
+    requestState: approvals.sealState(wanted, { request_id, digest: wanted.digest }),
+  }
+  const body = Buffer.from(
+    `{"jsonrpc":"2.0","id":${message.id},"result":${JSON.stringify(result)}}`,
+  )
+  return { ...refused, denial: { ...refused.denial, status: 200, body } }
 }
 
 /** The refusal of a tool is a result, so that an MCP client shows it to the model. */

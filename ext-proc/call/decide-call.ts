@@ -128,7 +128,8 @@ async function decide(
   const approval = asking === null ? null : await asking
   if (approval?.kind === 'deny') return approval
 
-  const filling = credentialOf(services, call, headers, sent)
+  const bytes = approval?.value?.body ?? sent
+  const filling = credentialOf(services, call, headers, bytes)
   const credential = filling instanceof Promise ? await filling : filling
   if (credential.kind === 'deny') return unsent(approval, credential)
   const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
@@ -137,9 +138,8 @@ async function decide(
   if (ended !== null) return unsent(approval, ended)
   const caughtUp = services.caughtUp()
   if (caughtUp !== null) await caughtUp
-  const socket = call.is_socket ? planSocket(services, call, io, record) : null
   const steps = {
-    body: sent,
+    body: bytes,
     credential: credential.value,
     installation,
     rate: rate.value,
@@ -148,7 +148,7 @@ async function decide(
     is_proxied: proxied !== null,
     standing,
     way,
-    socket,
+    socket: call.is_socket ? planSocket(services, call, io, record) : null,
   }
   const verdict = forwardCall(services, call, steps, record)
   if (verdict.kind === 'deny') return unsent(approval, verdict)

@@ -702,3 +702,19 @@ test('access is asked for one plain call: no pattern becomes a rule', async () =
       assertRefusal(await ask(access, {}, other), 403, 'permission_denied')
   }
 })
+
+test('an id counts unless the integration is an MCP server, whatever the body looks like', async () => {
+  const access = await makeAccess()
+  const message = (id: string) => ({
+    headers: { accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'pay' } }),
+  })
+  const requestIn = async (id: string) =>
+    /arq_[A-Za-z0-9]+/.exec((await ask(access, message(id))).body.toString())?.[0]
+  const request_id = await requestIn('acct_shown')
+  assert.ok(request_id !== undefined)
+  await decide(request_id, 'approve')
+  const received = api.mark()
+  assert.notEqual(await requestIn('acct_other'), request_id)
+  assert.equal(received().length, 0)
+})

@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { sharedStack } from '../kit/shared-stack.ts'
+import { until } from '../kit/until.ts'
 import { MCP_REVISIONS, type McpRevision, startMcpRevisions } from '../kit/start-mcp-revisions.ts'
 
 /** What both official clients of TypeScript do alike. */
@@ -135,3 +136,120 @@ for (const [name, revision, open] of CLIENTS) {
     await held.close()
   })
 }
+
+const ASKING = { rules: [{ methods: ['POST'], paths: ['/**'], approval: {} }] }
+const REQUESTS = '/admin/access-requests'
+const approve = (request_id: string) =>
+  stack.operator.send('POST', `${REQUESTS}/${request_id}/approve`)
+const pendingOf = async (agent_id: string): Promise<readonly any[]> =>
+  (await stack.operator.send('GET', `${REQUESTS}?status=pending&agent_id=${agent_id}`)).data
+
+/** A client that shows its user a URL; what it does before its first tool call is approved as it comes. */
+async function elicitingClient(
+  { agent_id, api_key }: { readonly agent_id: string; readonly api_key: string },
+  answer: (url: string) => Promise<void>,
+) {
+  const client = new Client(INFO, {
+    versionNegotiation: { mode: { pin: NEWEST } },
+    capabilities: { elicitation: { url: {} } },
+  })
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    await answer((params as { readonly url: string }).url)
+    return { action: 'accept' }
+  })
+  const requestInit = { headers: { authorization: `Bearer ${api_key}` } }
+  const open = (): Promise<void> =>
+    client.connect(new StreamableHTTPClientTransport(urlOf(NEWEST), { requestInit }))
+  await until('the client is connected', async () => {
+    const failed = await open().then(
+      () => false,
+      () => true,
+    )
+    for (const { request_id } of await pendingOf(agent_id)) await approve(request_id)
+    return !failed
+  })
+  return client
+}
+
+test('a client that can show a URL shows the page of the request, and its tool call then runs once', async () => {
+  const agent = await agentWith(ASKING)
+  const shown: string[] = []
+  const client = await elicitingClient(agent, async (url) => {
+    shown.push(url)
+    // Its user only looks at the first one.
+    if (shown.length > 1) await approve(url.split('/').at(-1) ?? '')
+  })
+  const before = server.ran.length
+  const { isError } = textOf(await client.callTool({ name: 'add', arguments: { n: 1 } }))
+  assert.equal(isError, false)
+  assert.equal(server.ran.length, before + 1)
+  assert.deepEqual(shown.length, 2)
+  const [page] = shown
+  assert.match(page ?? '', /^http.*\/#\/requests\/arq_/)
+  assert.equal(shown[1], page)
+  await client.close()
+})
+
+test('a tool call that is repeated with another id and progress token is the same call, and no other is', async () => {
+  const agent = await agentWith(ASKING)
+  const body = (id: number | string, more: object = {}, args: object = { n: 1 }) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'add', arguments: args, _meta: { progressToken: id }, ...more },
+  })
+  const post = async (message: object, key = agent.api_key) => {
+    const answer = await fetch(urlOf('2025-11-25'), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(message),
+    })
+    const text = await answer.text()
+    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as any
+  }
+  const requestIn = (answer: any): string =>
+    /arq_[A-Za-z0-9]+/.exec(JSON.stringify(answer.result ?? answer))?.[0] ?? ''
+  const first = requestIn(await post(body(1)))
+  assert.match(first, /^arq_/)
+  assert.equal(requestIn(await post(body('two'))), first)
+  for (const other of [
+    body(1, {}, { n: 2 }),
+    body(1, { requestState: 'of the server' }),
+    { ...body(1), extra: 1 },
+    { ...body(1), id: { n: 1 } },
+  ])
+    assert.notEqual(requestIn(await post(other)), first, JSON.stringify(other))
+
+  const asking = {
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } },
+  }
+  const eliciting = (id: number, n: number, more: object = {}) =>
+    body(id, { _meta: asking, ...more }, { n })
+  const question = (await post(eliciting(1, 7))).result
+  assert.equal(question.resultType, 'input_required')
+  const { requestState } = question
+  const before = server.ran.length
+  const other = await agentWith(ASKING)
+  const forged = `${requestState.slice(0, -2)}${requestState.endsWith('AA') ? 'BB' : 'AA'}`
+  const refused = async (message: object, key?: string): Promise<void> => {
+    const { error } = await post(message, key)
+    assert.equal(error.data?.error ?? error, 'bad_request', JSON.stringify(error))
+  }
+  await refused(eliciting(2, 7, { requestState: forged }))
+  await refused(eliciting(2, 7, { requestState: 'agw.v1' }))
+  await refused(eliciting(2, 7, { requestState }), other.api_key)
+  await refused(eliciting(2, 8, { requestState }))
+  await approve(requestIn({ result: question }))
+  const answers = { agw_approval: { action: 'accept' } }
+  const sent = eliciting(3, 7, { requestState, inputResponses: answers })
+  await refused(eliciting(3, 8, { requestState, inputResponses: answers }))
+  assert.equal(server.ran.length, before)
+  assert.equal((await post(sent)).result?.isError ?? false, false)
+  assert.equal(server.ran.length, before + 1)
+  // Its approval is used.
+  await refused(sent)
+})

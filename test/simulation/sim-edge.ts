@@ -138,7 +138,13 @@ export class SimEdge {
       autoKill,
       keyedHash: (_, hash) => hash,
       holds: { calls: fleet.held, limit_ms: HOLD_MAX_MS, margin_ms: 0 },
-      approvals: approvalStore({ redis: commands, ring: fleet.keyRing, edge_id: name, log }),
+      approvals: approvalStore({
+        redis: commands,
+        ring: fleet.keyRing,
+        edge_id: name,
+        place: { apiUrl: 'http://admin', apiHost: '', apiPort: 0 },
+        log,
+      }),
       takeRate: (counter) => rates.take(counter),
       nowMs: fleet.clock.nowMs,
       settings: {

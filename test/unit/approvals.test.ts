@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { callDigest, type DigestedCall } from '../../core/approval/call-digest.ts'
+import { readMcpMessage } from '../../core/approval/mcp-message.ts'
 import { makeExcerpt } from '../../core/approval/excerpt.ts'
 import type { RuleApproval, Scope } from '../../core/catalogue/model.ts'
 import { APPROVAL_DEFAULTS, SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
@@ -146,6 +147,7 @@ const CALL: DigestedCall = {
     { name: 'x-b', value: '2' },
   ],
   body: Buffer.from('body'),
+  counted: null,
 }
 const digestOf = (change: Partial<DigestedCall> = {}): string =>
   callDigest({ ...CALL, ...change }).digest
@@ -346,4 +348,39 @@ test('an approval of another run of the store, which may have lost that it was u
     const status = await redis.hget(request, 'status')
     assert.equal(status, kind === 'taken' ? 'approved' : 'cancelled')
   }
+})
+
+const toolCall = (params: string, id = '1'): Buffer =>
+  Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${params}}}`)
+
+test('of an MCP message only its id, its progress token and what the gateway has asked for are left out', () => {
+  const plain = '"name":"a","arguments":{"id":1,"requestState":"agw.x"}'
+  const read = readMcpMessage(toolCall(plain))
+  assert.deepEqual(read?.sent, toolCall(plain))
+  assert.deepEqual(read?.counted, toolCall(plain, ''))
+  const state = '"requestState":"agw.x"'
+  const answers = '"inputResponses":{"agw_approval":{"action":"accept"}}'
+  for (const params of [
+    `${plain},${answers},${state}`,
+    `${state},${plain}`,
+    `"name":"a",${state},${answers},"arguments":{"id":1,"requestState":"agw.x"}`,
+  ]) {
+    const repeated = readMcpMessage(toolCall(params, '"two"'))
+    assert.deepEqual(repeated?.sent, toolCall(plain, '"two"'), params)
+    assert.deepEqual(repeated?.counted, read?.counted, params)
+    assert.equal(repeated?.state, 'agw.x')
+  }
+  const foreign = toolCall(`${plain},"requestState":"of the API","inputResponses":{}`)
+  assert.deepEqual([readMcpMessage(foreign)?.sent, readMcpMessage(foreign)?.state], [foreign, null])
+  for (const unclear of [
+    toolCall(`${plain},"name":"b"`),
+    toolCall(`${plain},"n\\u0061me":"b"`),
+    Buffer.from('{"id":1,"id":2}'),
+    Buffer.from('[{"id":1}]'),
+    Buffer.from('{"id":1} '),
+    Buffer.from(`{${Array.from({ length: 1_001 }, (_, i) => `"${i}":0`).join()}}`),
+  ])
+    assert.equal(readMcpMessage(unclear), null, unclear.toString().slice(0, 80))
+  const object = toolCall(plain, '{"hidden":"order"}')
+  assert.deepEqual(readMcpMessage(object)?.counted, object)
 })

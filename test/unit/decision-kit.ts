@@ -296,6 +296,9 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
       noteForwarded: async (_, request_id, was_sent) =>
         note(`${was_sent ? 'sent' : 'unsent'} ${request_id}`),
       edge_id: 'edge-1',
+      sealState: () => 'agw.sealed',
+      openState: () => null,
+      pageOf: (request_id) => `http://console/#/requests/${request_id}`,
     },
     nowMs: () => Date.parse('2026-06-01T00:00:00.000Z'),
     settings: {
