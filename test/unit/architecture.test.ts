@@ -248,6 +248,7 @@ const REVEALERS = [
   'admin/webhooks/webhook-secret.ts',
   // What an approver is shown of a call.
   'core/approval/excerpt.ts',
+  'core/approval/request-state.ts',
   // From the old key to the new one.
   'core/keys/seal.ts',
   // The key of the CA of the forward proxy, which signs and is sent nowhere.
