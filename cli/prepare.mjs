@@ -39,14 +39,16 @@ const STAMP = join(root, 'dist', '.built-from')
 /**
  * Does what is missing and says so; costs some tens of milliseconds when nothing is. Ends the process on failure.
  * @param all also what tests, checks and benches need
+ * @param options.needsNative whether the command may load a package that is compiled; a checkout has it for its build anyway
  */
-export async function prepare(all = false) {
+export async function prepare(all = false, { needsNative = true } = {}) {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor < NEEDED_NODE[1]))
     fail(`Node.js ${NEEDED_NODE.join('.')} or newer is required; this is ${process.versions.node}.`)
 
   // A package that npm has installed has the programs, and no sources to build them from.
   const isPackage = !existsSync(join(root, 'tsconfig.json'))
+  if (isPackage && !needsNative) return
   await installPackages(root, say, { isPackage, all }).catch((error) => fail(error.message))
   if (isPackage || isBuilt(all)) return
   await takeLock()

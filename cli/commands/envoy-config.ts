@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readSettings, type Environment, type Settings } from '../../core/settings/settings.ts'
-import { extProcAddress, hostPattern, type SettingKind } from '../../core/settings/setting-kinds.ts'
+import {
+  extProcAddress,
+  virtualHostDomain,
+  hostPattern,
+  type SettingKind,
+} from '../../core/settings/setting-kinds.ts'
 import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
 import { sdsFiles } from '../../envoy/tls-contexts.ts'
 import { writeOwnFile } from '../launcher/data-dir.ts'
@@ -40,7 +45,8 @@ export function runEnvoyConfig(
   const { envoyAdminSocket, envoyMemory, namespace, merge } = options
   checkMode(options)
   for (const address of extProc ?? []) check('--ext-proc', extProcAddress, address)
-  for (const name of hostname) check('--hostname', hostPattern, name)
+  const kind = mode === 'virtual-host' ? virtualHostDomain : hostPattern
+  for (const name of hostname) check('--hostname', kind, name)
   const isKubernetes = isForKubernetes(mode)
   const own = {
     ...(isKubernetes ? mountedFiles(env) : {}),

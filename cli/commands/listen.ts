@@ -51,7 +51,7 @@ export async function runListen(
   { stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>,
   stopped: AbortSignal,
 ): Promise<number> {
-  const { host, port, events = DELIVERED_EVENTS } = options
+  const { host, port, output, events = DELIVERED_EVENTS } = options
   const secret = randomBytes(32)
   const { ca, key, cert } = certificateFor(host)
   const server = createServer({ key, cert, maxHeaderSize: 16_384 }, (request, response) => {
@@ -63,7 +63,7 @@ export async function runListen(
           stderr.write(terminalLines(`A request was refused: ${problem}.\n`))
           return void response.writeHead(401).end()
         }
-        stdout.write(options.output === 'json' ? `${body}\n` : terminalLines(describe(body)))
+        stdout.write(output === 'json' ? `${body}\n` : terminalLines(describe(body)))
         response.writeHead(204).end()
       },
       () => response.destroy(),
@@ -80,9 +80,8 @@ export async function runListen(
       secret: `whsec_${secret.toString('base64')}`,
       ca_certificates: ca,
     }).catch((error: Error) => {
-      throw new Error(
-        error.message.includes('not public') ? `${error.message}\n${allow(host)}` : error.message,
-      )
+      if (error.message.includes('not public')) error.message += `\n${allow(host)}`
+      throw error
     })
     const path = `/webhooks/${encodeURIComponent(String(webhook['webhook_id']))}`
     const isReached = await isTested(options, path, stderr, host)

@@ -94,6 +94,13 @@ export const hostPattern = matching(
   'is neither a host name nor *.domain',
 )
 
+/** A domain of a virtual host of Envoy, which is compared with the whole `Host` header. */
+export const virtualHostDomain = matching(
+  'host name, or *.domain, with or without a port',
+  /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]{0,250}[A-Za-z0-9_])?(:[1-9][0-9]{0,4})?$/,
+  'is neither a host name nor *.domain, with or without a port',
+)
+
 export const name = matching(
   'name',
   /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Command, CommanderError } from 'commander'
+import { parse as readYaml } from 'yaml'
 import { makeProgram } from '../../cli/commands/main.ts'
+import { fromRoot } from '../../core/system/root.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
@@ -164,6 +167,55 @@ test('agw envoy-config refuses what the configuration of a mode has no place for
 test('agw activity refuses --no-headers for JSON, which has no headings', async () => {
   const given = ['--no-headers', '-o', 'json']
   await assert.rejects(parse(makeProgram(), 'activity', given), /goes with --output table/)
+})
+
+test('commands that only speak to the admin API load no compiled package', () => {
+  const hook = join(tempFolder('hook'), 'no-native.cjs')
+  writeFileSync(
+    hook,
+    "process.dlopen = () => { throw new Error('a compiled package is loaded') }\n",
+  )
+  const run = (...words: readonly string[]): string =>
+    spawnSync(process.execPath, ['--require', hook, fromRoot('dist', 'cli', 'bin.js'), ...words], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], AGW_URL: 'http://127.0.0.1:1', AGW_TOKEN: 'x' },
+    }).stderr
+  assert.equal(run('--version'), '')
+  for (const words of [
+    ['agents'],
+    ['kill', 'bot'],
+    ['allow', 'bot', 'GET', 'https://x.test/'],
+    ['listen'],
+  ])
+    assert.match(run(...words), /^http:\/\/127\.0\.0\.1:1 is unreachable/, words.join(' '))
+  // The hook works: this command checks patterns.
+  assert.match(run('diff', '-f', config), /a compiled package is loaded/)
+})
+
+test('agw envoy-config --hostname takes a port for a virtual host of Envoy alone', async (t) => {
+  const env = {
+    AGW_VERDICT_SECRET: 'a'.repeat(64),
+    AGW_EXT_PROC_ADDRESS: 'unix:/run/agw/ext-proc.sock',
+  }
+  const before = { ...process.env }
+  Object.assign(process.env, env)
+  t.after(() => {
+    process.env = before
+  })
+  const output = join(tempFolder('hostname'), 'parts.yaml')
+  const given = ['--hostname', 'agents.example.com,agents.example.com:10000', '--output', output]
+  await parse(makeProgram(), 'envoy-config', ['--mode', 'virtual-host', ...given])
+  const { virtual_host } = readYaml(readFileSync(output, 'utf8'))
+  assert.deepEqual(virtual_host.domains, ['agents.example.com', 'agents.example.com:10000'])
+  for (const name of ['a.example.com:0', 'a.example.com:', 'a.example.com:x', 'a b:1'])
+    await assert.rejects(
+      parse(makeProgram(), 'envoy-config', ['--mode', 'virtual-host', '--hostname', name]),
+      /--hostname/,
+    )
+  await assert.rejects(
+    parse(makeProgram(), 'envoy-config', ['--mode', 'istio', '--hostname', 'a.example.com:10000']),
+    /neither a host name/,
+  )
 })
 
 test('agw envoy-config --mode virtual-host asks for the host names', async () => {
