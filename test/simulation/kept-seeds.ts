@@ -85,6 +85,7 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     keep: [7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 24],
   },
   { found: 'an approval is taken again', seed: 2000004, keep: [10, 12, 13] },
+  { found: 'an approval outlives a kill', seed: 2000221, keep: [1, 2, 3, 6, 7] },
   { found: 'an approval outlives the run of the store', seed: 2000004, keep: [0, 2, 3] },
   { found: 'a token request is not announced', seed: 3000005, keep: [0, 1, 2, 4] },
   { found: 'a refresh token that may have been used is used again', seed: 3000094, keep: [1] },
