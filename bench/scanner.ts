@@ -149,7 +149,7 @@ const hostile = (size: number): Record<string, Buffer> => {
     )
   let zones = ''
   while (zones.length < size)
-    zones += `${Array.from({ length: 130 }, () => 'prompt rules message of it a xy context guide to'.split(' ')[random(10)]).join(' ')} one of the many things that stands between here and the other place of the day is verbatim. `
+    zones += `${Array.from({ length: 130 }, () => 'prompt rules message of it a xy context guide to'.split(' ')[random(10)]).join(' ')} extraordinarily complicated considerations notwithstanding everything else is verbatim. `
   return {
     'searched in vain': Buffer.from(zones),
     'an attack in each string': Buffer.from(

@@ -23,6 +23,8 @@ export type Place = Spoken & {
   readonly end: number
   /** A match reaches over several texts, or a chat template has made the text of several turns. */
   readonly has_turns?: boolean
+  /** A passage in the words of an operator. */
+  readonly is_passage?: boolean
 }
 
 export type PlacedCandidate = { readonly candidate: Candidate; readonly place: Place }

@@ -95,7 +95,9 @@ export class TextSpeakers {
       candidate.category === 'learned'
         ? (known.are_passages_suspected ??= this.#isSuspected(place, 'user', passages))
         : isWithin(passages, candidate, place)
-    return isDocument ? { candidate, place: { ...place, speaker: 'document' } } : placed
+    return isDocument
+      ? { candidate, place: { ...place, speaker: 'document', is_passage: true } }
+      : placed
   }
 
   #read(place: Place): Known {

@@ -127,7 +127,10 @@ const lineAround = (
   )
 }
 
-/** What counts in texts of users that are instructions for a model as a whole. They forbid, name and quote what attacks ask for. */
+/**
+ * What counts in texts of users, and in passages of an operator's text, that are instructions for a model as a whole. They forbid, name and
+ * quote what attacks ask for.
+ */
 export class UserInstructions {
   readonly #bytes: Buffer
   readonly #budget: SearchBudget
@@ -147,9 +150,12 @@ export class UserInstructions {
    */
   mayContain(place: Place, candidate: Candidate): boolean {
     const { category, name, via } = candidate
-    if (place.speaker !== 'user' || isHidden(name, via)) return false
-    const kind = this.#kindOf(place)
-    if (kind === 'none') return false
+    const isOperators = place.speaker === 'operator' || place.is_passage === true
+    if (!(place.speaker === 'user' || isOperators) || isHidden(name, via)) return false
+    const found = this.#kindOf(place)
+    if (found === 'none') return false
+    // What was put into the words of an operator is read more sharply than what a user says.
+    const kind = isOperators ? 'instructions' : found
     if (category === 'learned') return this.#isRestClean(place, kind)
     const isPrompt = kind === 'prompt'
     const mayBeUsual = isPrompt

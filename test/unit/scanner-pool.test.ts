@@ -136,7 +136,7 @@ test('a small body that takes long is left to a worker', async () => {
   for (let i = 7; text.length < 6_000; i = (Math.imul(i, 1_103_515_245) + 12_345) & 0x7fffffff)
     text +=
       (i >> 8) % 150 === 0
-        ? 'one of the many things that stands between here and the other place of the day is verbatim '
+        ? 'extraordinarily complicated considerations notwithstanding everything else is verbatim '
         : `${words[(i >> 8) % 10]} `
   const dear = input(0, text)
   const result = shared.scanRequest(dear, plain)

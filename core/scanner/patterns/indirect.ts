@@ -37,7 +37,7 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
       gate('ai_address', 'agent_deed', 7),
       gate('ai_address', 'reading_word', 4),
       gate('if_word', 'ai_address', 8),
-      { word: 'comment_word' },
+      { word: 'comment_word', after: '-[({<' },
       gate('ai_address', 'notice', 3),
       gate('ai_address', 'reading_word', 7),
     ],

@@ -201,9 +201,8 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
       '\\b(?:you (?:will|are going to|are about to|must|shall|are to|have to|should|need to)|i want you to|i need you to|you ll|youll)(?: now| be| only| always)* (?:act|pretend|roleplay|role-play|role play|simulate|emulate|impersonate|play the role|become|assume the (?:identity|role|persona))\\b.{0,100}\\b(?:unfiltered|uncensored|unrestricted|amoral|evil|no (?:rules|restrictions|limits|limitations|filters?|ethic\\w*|moral\\w*)|dan\\b|without (?:any )?(?:restrictions?|limits|rules|filters?|ethic\\w*|moral\\w*|censorship)|any(?:thing)? (?:now|question)|illegal|never refuse|not bound|developer mode|hacker|jailbr\\w+|different ai|another ai|ai model|new ai|chatbot named|ai named|ai called|language model called|opposite)\\b',
     ),
     gates: [
-      gate('role_verb', 'jailbreak_word', 24),
-      gate('role_verb', 'role_verb', 8),
-      gate('role_verb', 'ai_noun', 22),
+      gate('pretend_word', 'jailbreak_word', 24),
+      gate('pretend_word', 'ai_noun', 22),
       gate('immerse_word', 'role_word', 6),
     ],
     within_one_text: true,
