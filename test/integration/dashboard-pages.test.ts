@@ -381,6 +381,32 @@ describe('the dashboard', () => {
         await stack.operator.send('POST', `/admin/alerts/${alert_id}/acknowledge`)
   })
 
+  test('a change of labels says which scopes it gave and took, and a scope that ends says when', async () => {
+    const { agent, integration } = await stack.operator.makeAccess(stack.ownBaseUrl())
+    await stack.operator.send('POST', '/admin/scopes', {
+      name: 'for the night shift',
+      agent_selector: { match_labels: { shift: 'night' } },
+      integration_id: integration.integration_id,
+      rules: [{ methods: ['GET'], paths: ['/**'] }],
+      expires_at: new Date(Date.now() + 3 * 86_400_000).toISOString(),
+    })
+    await goTo(page, `agents/${agent.agent_id}`, agent.agent_name)
+    const dialog = page.getByRole('dialog')
+    for (const [labels, said] of [
+      ['shift=night', 'Gained: for the night shift'],
+      ['shift=day', 'Lost: for the night shift'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Labels' }).click()
+      await dialog.getByLabel('Labels').fill(labels)
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.getByText(said).waitFor()
+      assert.deepEqual(await problemsOf(page), [])
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+    await goTo(page, 'scopes?q=for the night shift', 'Scopes')
+    await page.getByText('ends in 2 d').waitFor()
+  })
+
   test('an agent that is created shows its key once, and the key works', async () => {
     await goTo(page, 'agents', 'Agents')
     await page.getByRole('button', { name: 'Create an agent' }).click()

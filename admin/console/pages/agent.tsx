@@ -14,7 +14,7 @@ import { countOf } from '../count-of.ts'
 import { concernsAgent } from '../lock-words.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
-import { DialogForm } from '../parts/dialog.tsx'
+import { Dialog, DialogForm } from '../parts/dialog.tsx'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { NameField } from '../parts/fields.tsx'
 import { LabelsField, labelsPatch, SelectorText, useLabelsText } from '../parts/label-fields.tsx'
@@ -26,6 +26,7 @@ import { killColumns } from '../parts/kill-rows.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Reactivate } from '../parts/reactivate.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
+import { ScopeName } from '../parts/scope-name.tsx'
 import { ReadableTable, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { UnlistedField } from '../parts/unlisted-field.tsx'
@@ -218,10 +219,15 @@ const editableOf = ({ agent_name, unlisted_hosts }: Agent) => ({ agent_name, unl
 function EditLabels({ agent, path, onDone }: { agent: Agent; path: string; onDone: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const [text, setText] = useLabelsText(agent.labels)
+  const [changed, setChanged] = useState<readonly string[]>([])
   const save = useAction(
-    () => ask('PATCH', path, { body: { labels: labelsPatch(agent.labels, text) ?? text } }),
-    () => {
+    () => ask<Agent>('PATCH', path, { body: { labels: labelsPatch(agent.labels, text) ?? text } }),
+    ({ scopes_gained = [], scopes_lost = [] }) => {
       setOpen(false)
+      setChanged([
+        ...scopes_gained.map(({ name }) => `Gained: ${name}`),
+        ...scopes_lost.map(({ name }) => `Lost: ${name}`),
+      ])
       onDone()
     },
   )
@@ -240,6 +246,18 @@ function EditLabels({ agent, path, onDone }: { agent: Agent; path: string; onDon
         >
           <LabelsField value={text} onValue={setText} />
         </DialogForm>
+      )}
+      {changed.length > 0 && (
+        <Dialog title="The scopes of the agent have changed" onClose={() => setChanged([])}>
+          <ul>
+            {changed.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+          <button type="button" onClick={() => setChanged([])}>
+            Close
+          </button>
+        </Dialog>
       )}
     </>
   )
@@ -292,7 +310,7 @@ function Scopes({ agent_id }: { agent_id: string }) {
             columns={[
               {
                 head: 'Name',
-                cell: ({ scope_id, name }) => <a href={linkTo(['scopes', scope_id])}>{name}</a>,
+                cell: (scope) => <ScopeName of={scope} />,
               },
               {
                 head: 'Integration',

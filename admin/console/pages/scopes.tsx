@@ -5,6 +5,7 @@ import { AgentLink } from '../parts/bits.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { SelectorText } from '../parts/label-fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
+import { ScopeName } from '../parts/scope-name.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { goTo, linkTo } from '../place.ts'
@@ -41,7 +42,7 @@ export function ScopesPage({ query }: { query: Query }) {
         columns={[
           {
             head: 'Name',
-            cell: ({ scope_id, name }) => <a href={linkTo(['scopes', scope_id])}>{name}</a>,
+            cell: (scope) => <ScopeName of={scope} />,
           },
           {
             head: 'Agent',
