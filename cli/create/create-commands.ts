@@ -58,6 +58,8 @@ export const CREATE_OPTIONS: Readonly<Record<CreationRecipe['options'][number], 
   integration: () => new Option('--integration <integration>', 'its integration (id or name)'),
   integrationSelector: () =>
     new Option('--integration-selector <selector>', 'all integrations with these labels'),
+  user: () =>
+    new Option('--user <user>', 'its user, whom callers name in X-Agw-User; default: it is shared'),
   allow: () =>
     new Option(
       '--allow <rule>',

@@ -19,6 +19,7 @@ export interface CreateOptions extends AdminOptions, AuthOptions {
   readonly agentSelector?: string
   readonly integration?: string
   readonly integrationSelector?: string
+  readonly user?: string
   readonly allow?: readonly ScopeRule[]
   readonly tools?: readonly string[]
   readonly rate?: number
@@ -78,6 +79,34 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
       labels: options.label === undefined ? undefined : givenLabels(options.label),
     }),
     next: ({ base_url }) => `No agent may call it yet: agw allow AGENT GET ${String(base_url)}/…`,
+  },
+  connections: {
+    words: [['name', 'name of the connection']],
+    options: ['integration', 'agent', 'user', 'auth', 'authMember'],
+    path: async (options) => {
+      const { integration } = options
+      if (integration === undefined) throw new Error('--integration is required.')
+      const id = await idOf(options, 'integrations', integration)
+      return `/admin/integrations/${encodeURIComponent(id)}/connections`
+    },
+    body: async ([name], options, { env, terminal }) => {
+      const { agent, user } = options
+      if (agent !== undefined && user !== undefined)
+        throw new Error(
+          'A connection is for an agent or for a user: give one of --agent and --user.',
+        )
+      const subject =
+        agent === undefined
+          ? user && `user:${user}`
+          : `agent:${await idOf(options, 'agents', agent)}`
+      return { name, subject, auth: await givenAuth(options, env, terminal) }
+    },
+    next: ({ authorize_url, subject }) =>
+      typeof authorize_url === 'string'
+        ? `Open this address within ten minutes, signed in to the console as the same operator: ${authorize_url}`
+        : subject === 'shared'
+          ? 'It is used where connection_id of a scope names it.'
+          : `It is used for ${String(subject)}.`,
   },
   scopes: {
     words: [['name', 'name of the scope']],

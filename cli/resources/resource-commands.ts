@@ -51,6 +51,14 @@ function addResource(program: Command, name: ResourceName): void {
       const { showResource } = await import('./show-resource.ts')
       process.exitCode = await showResource(name, idOrName, options, process.stdout)
     })
+  if (name !== 'connections') return
+  asksAdmin(parent.command('delete'))
+    .description('delete a connection, and forget its credential')
+    .argument(`<${kind.id}>`, namingOf(kind))
+    .action(async (idOrName: string, options: AdminOptions) => {
+      const { deleteConnection } = await import('./delete-connection.ts')
+      await deleteConnection(idOrName, options, process.stdout)
+    })
 }
 
 function limit(text: string): number {

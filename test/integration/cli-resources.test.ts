@@ -13,6 +13,7 @@ import { readCurrentConfig } from '../../cli/config/read-current-config.ts'
 import { runExplain } from '../../cli/commands/explain.ts'
 import { runLogin, runLogout } from '../../cli/commands/login.ts'
 import { type QuickstartOptions, runQuickstart } from '../../cli/commands/quickstart.ts'
+import { deleteConnection } from '../../cli/resources/delete-connection.ts'
 import { createResource } from '../../cli/create/create-resource.ts'
 import type { CreateOptions } from '../../cli/create/creations.ts'
 import { type ListOptions, listResources } from '../../cli/resources/list-resources.ts'
@@ -396,6 +397,29 @@ describe('create', () => {
     const refused = await create('integrations', ['none', 'ftp://x'], { auth: 'none' })
     assert.equal(refused.code, 1)
     assert.match(refused.err, /base_url must begin with http/)
+  })
+
+  test('a connection: for an agent, a user or shared; it is listed, shown and deleted', async () => {
+    const integration = made['integrations'].integration_id
+    const { agent_id, agent_name } = made['agents']
+    const auth = { auth: 'bearer', authMember: { token: '${CREATE_TOKEN}' }, integration }
+    await assert.rejects(create('connections', ['x'], { auth: 'bearer' }), /--integration/)
+    await assert.rejects(
+      create('connections', ['x'], { ...auth, agent: agent_id, user: 'u' }),
+      /one of --agent and --user/,
+    )
+    const done = await create('connections', ['of a bot'], { ...auth, agent: agent_name })
+    assert.equal(done.code, 0, done.err)
+    assert.match(done.out, new RegExp(`It is used for agent:${agent_id}`))
+    assert.doesNotMatch(done.out + done.err, /created-secret/)
+    await create('connections', ['of a user'], { ...auth, user: 'u@example.com' })
+    const shown = JSON.parse((await show('connections', 'of a user', 'json')).out)
+    assert.equal(shown.subject, 'user:u@example.com')
+    assert.equal(shown.auth.token_last4, '9876')
+    const stdout = new PassThrough()
+    for (const name of ['of a bot', 'of a user']) await deleteConnection(name, access, stdout)
+    assert.match(String(stdout.read()), /Connection of a bot deleted/)
+    await assert.rejects(show('connections', 'of a bot'), /No connection has/)
   })
 
   test('a scope names agent and integration, and takes the rest as JSON', async () => {

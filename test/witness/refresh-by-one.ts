@@ -1,0 +1,241 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { pino } from 'pino'
+import { refreshGrants } from '../../admin/oauth/refresh-grants.ts'
+import { parseKeyRing } from '../../core/keys/seal.ts'
+import { Secret } from '../../core/keys/secret.ts'
+import { grantOf } from '../../core/oauth/grant.ts'
+import { readGrant, swapGrant } from '../../core/oauth/grant-store.ts'
+import type { GrantOwner } from '../../core/oauth/refresh-grant.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { readSettings } from '../../core/settings/settings.ts'
+import { sealAuth } from '../../core/store/credential-binding.ts'
+import { askToken } from '../../core/token/ask-token.ts'
+import { egressOf } from '../../core/token/egress-of.ts'
+import { openTokenCache } from '../../ext-proc/credential/open-token-cache.ts'
+import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
+import { startValkey } from '../kit/start-valkey.ts'
+import { until } from '../kit/until.ts'
+
+/**
+ * The token caches of edges, and admin processes that refresh, as processes of their own, with the real oidc-provider:
+ * npm run build && node dist/test/witness/refresh-by-one.js [--edges 8 --seconds 120] [--kills 50]
+ * With --kills, an edge and an admin process are killed (SIGKILL) at random moments of a refresh, as many times.
+ */
+const ORG = 'org_witness'
+const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
+const LIFETIME_S = 5
+const CONNECTIONS = 4
+const CALL_INTERVAL_MS = 100
+/** Of a process, in which it asks the provider once whether a token that it got is good. */
+const TURNS_PER_CHECK = 20
+const ADMINS = 2
+const log = pino({ level: 'silent' })
+const read = readSettings({ AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' })
+if (!read.ok) throw new Error(read.problems.join('\n'))
+const settings = { ...read.settings, killLease_ms: 1_000 }
+const egress = egressOf(settings)
+
+interface Told {
+  readonly calls?: number
+  readonly causes?: readonly string[]
+  readonly token?: string | null
+}
+
+interface Task {
+  readonly role: 'edge' | 'admin'
+  readonly redis_url: string
+  readonly key: string
+}
+
+const task = process.env['WITNESS_TASK']
+if (task === undefined) await witness()
+else await work(JSON.parse(task) as Task)
+
+/** One process. It tells its parent of each call whether there was a token. */
+async function work({ role, redis_url, key }: Task): Promise<void> {
+  const redis = connectRedis(redis_url, { name: role, role: 'commands' })
+  await until('the store is connected', () => redis.status === 'ready')
+  const ring = parseKeyRing(key)
+  process.once('disconnect', () => process.exit(0))
+  if (role === 'admin') {
+    refreshGrants({ redis, ring, tokenEgress: egress, lease_ms: 1_000, now: () => new Date(), log })
+    return void process.send?.({ ready: true })
+  }
+  const cache = openTokenCache(settings, { redis, ring }, { warn: () => undefined })
+  process.send?.({ ready: true })
+  for (let turn = 1; ; turn++) {
+    const owners = await redis.hgetall('witness-owners')
+    const found = await Promise.all(
+      Object.values(owners).map(async (text) => {
+        const owner = JSON.parse(text) as GrantOwner
+        const { organization_id, integration_id, connection_id } = owner
+        const client = { grant: owner, variant: '' } as const
+        const revision = owner.connection_id
+        const of = { organization_id, integration_id, connection_id, agent_id: null, type: 'x' }
+        return await cache.get({ ...of, revision, client })
+      }),
+    )
+    const causes = found.flatMap((one) => (one.kind === 'failed' ? [one.failure.cause] : []))
+    const [first] = found.flatMap((one) => (one.kind === 'token' ? [one.token.reveal()] : []))
+    process.send?.({
+      calls: found.length,
+      causes,
+      token: turn % TURNS_PER_CHECK === 0 ? first : null,
+    })
+    await wait(CALL_INTERVAL_MS)
+  }
+}
+
+async function witness(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      edges: { type: 'string', default: '8' },
+      seconds: { type: 'string', default: '120' },
+      kills: { type: 'string', default: '0' },
+    },
+  })
+  const kills_wanted = Number(values.kills)
+  const valkey = await startValkey()
+  const provider = await startOidcProvider({ redirect_uri: REDIRECT, lifetime_s: LIFETIME_S })
+  const redis = connectRedis(valkey.url, { name: 'witness', role: 'commands' })
+  await until('the store is connected', () => redis.status === 'ready')
+  const key = randomBytes(32).toString('base64')
+  const seen = { calls: 0, failed: 0, dead: 0, causes: new Map<string, number>() }
+  const checks: Promise<void>[] = []
+  const children: ChildProcess[] = []
+  const start = (role: Task['role'], place: number): void => {
+    const env = {
+      ...process.env,
+      WITNESS_TASK: JSON.stringify({ role, redis_url: valkey.url, key }),
+    }
+    const child = fork(process.argv[1] ?? '', [], { env })
+    children[place] = child
+    child.on('message', (message: Told) => {
+      const { calls = 0, causes = [], token } = message
+      seen.calls += calls
+      seen.failed += causes.length
+      for (const cause of causes) seen.causes.set(cause, (seen.causes.get(cause) ?? 0) + 1)
+      if (token != null)
+        checks.push(provider.isActive(token).then((active) => void (seen.dead += active ? 0 : 1)))
+    })
+  }
+  const edges = kills_wanted > 0 ? 1 : Number(values.edges)
+  const admins = kills_wanted > 0 ? 1 : ADMINS
+  const ring = parseKeyRing(key)
+  const consent = () => granted(provider, redis, ring)
+  for (let i = 0; i < CONNECTIONS; i++) await consent()
+  for (let i = 0; i < edges; i++) start('edge', i)
+  for (let i = 0; i < admins; i++) start('admin', edges + i)
+  let [killed, lost] = [0, 0]
+  if (kills_wanted === 0) await wait(Number(values.seconds) * 1_000)
+  while (killed < kills_wanted) {
+    await new Promise<void>((resolve) => {
+      provider.onRequest = (path, when) => {
+        if (path !== '/token' || when !== (Math.random() < 0.5 ? 'before' : 'after')) return true
+        provider.onRequest = () => true
+        setTimeout(resolve, Math.random() * 25)
+        return true
+      }
+    })
+    for (const [i, child] of children.entries()) {
+      child.kill('SIGKILL')
+      start(i < edges ? 'edge' : 'admin', i)
+    }
+    killed++
+    await wait(2_500)
+    for (const [connection_id, text] of Object.entries(
+      await redis.hgetall(REDIS_KEYS.connections(ORG)),
+    )) {
+      if ((JSON.parse(text) as { readonly status: string }).status === 'active') continue
+      lost++
+      await redis.hdel(REDIS_KEYS.connections(ORG), connection_id)
+      await redis.hdel('witness-owners', connection_id)
+      await consent()
+    }
+  }
+  for (const child of children) child.kill('SIGKILL')
+  await Promise.all(checks)
+  const uses = new Map<string, number>()
+  for (const { token } of provider.refreshes) uses.set(token, (uses.get(token) ?? 0) + 1)
+  const twice = [...uses.values()].filter((count) => count > 1).length
+  const alerts = await redis.xlen(REDIS_KEYS.activity(ORG))
+  const rows = {
+    edges,
+    kills: killed,
+    calls: seen.calls,
+    failed_calls: seen.failed,
+    causes: Object.fromEntries(seen.causes),
+    dead_tokens_of: `${seen.dead} of ${checks.length}`,
+    refreshes: provider.refreshes.length,
+    refused_refreshes: provider.refreshes.filter(({ is_accepted }) => !is_accepted).length,
+    refresh_tokens_sent_twice: twice,
+    connections_lost: lost,
+    connection_events: alerts,
+  }
+  process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
+  redis.disconnect()
+  await provider.stop()
+  await valkey.stop()
+  process.exit(twice === 0 && (kills_wanted > 0 || seen.failed + seen.dead === 0) ? 0 : 1)
+}
+
+/** A connection to which a user has consented. */
+async function granted(
+  provider: OidcProvider,
+  redis: RedisClient,
+  ring: ReturnType<typeof parseKeyRing>,
+): Promise<void> {
+  const { issuer, client } = provider
+  const connection_id = `con_${randomBytes(6).toString('hex')}`
+  const place = { organization_id: ORG, integration_id: 'int_1', base_url: 'https://api.test' }
+  const urls = {
+    type: 'oauth2_authorization_code' as const,
+    authorization_url: `${issuer}/auth`,
+    token_url: `${issuer}/token`,
+    introspection_url: `${issuer}/token/introspection`,
+  }
+  const plain = { ...place, connection_id, auth: { ...urls, ...client } }
+  const verifier = randomBytes(32).toString('base64url')
+  const query = new URLSearchParams({
+    client_id: client.client_id,
+    response_type: 'code',
+    redirect_uri: REDIRECT,
+    scope: 'openid offline_access read',
+    prompt: 'consent',
+    resource: 'https://api.test/',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  })
+  const back = await provider.consent(`${issuer}/auth?${query.toString()}`)
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code: back.searchParams.get('code') ?? '',
+    redirect_uri: REDIRECT,
+    code_verifier: verifier,
+  })
+  const own = {
+    ...client,
+    client_secret: new Secret(client.client_secret),
+    token_url: urls.token_url,
+  }
+  const request = { style: 'basic', form, deadline: AbortSignal.timeout(10_000) } as const
+  const answer = await askToken(egress, own, request)
+  if (answer.kind !== 'token') throw new Error('the provider gave no tokens')
+  const owner: GrantOwner = { ...plain, auth: sealAuth(ring, plain) }
+  const connection = { ...owner, name: 'mine', subject: 'shared', status: 'active' }
+  const { now_ms, text } = await readGrant(redis, owner)
+  const grant = grantOf(ring, owner, null, { ...answer, style: 'basic', started_ms: now_ms })
+  await redis.hset(
+    REDIS_KEYS.integrations(ORG),
+    'int_1',
+    JSON.stringify({ ...place, auth: { type: 'none' } }),
+  )
+  await redis.hset(REDIS_KEYS.connections(ORG), connection_id, JSON.stringify(connection))
+  await swapGrant(redis, owner, text, grant)
+  await redis.hset('witness-owners', connection_id, JSON.stringify(owner))
+}
