@@ -141,7 +141,19 @@ async function witness(): Promise<void> {
   for (let i = 0; i < edges; i++) start('edge', i)
   for (let i = 0; i < admins; i++) start('admin', edges + i)
   let [killed, lost] = [0, 0]
+  /** Someone consents again where a refresh token was lost. */
+  const replace = async (): Promise<void> => {
+    const stored = Object.entries(await redis.hgetall(REDIS_KEYS.connections(ORG)))
+    for (const [connection_id, text] of stored) {
+      if ((JSON.parse(text) as { readonly status: string }).status === 'active') continue
+      await redis.hdel('witness-owners', connection_id)
+      if ((await redis.hdel(REDIS_KEYS.connections(ORG), connection_id)) === 0) continue
+      lost++
+      await consent()
+    }
+  }
   if (kills_wanted === 0) await wait(Number(values.seconds) * 1_000)
+  const replacing = setInterval(() => void replace().catch(() => undefined), 1_000)
   while (killed < kills_wanted) {
     await new Promise<void>((resolve) => {
       provider.onRequest = (path, when) => {
@@ -156,17 +168,8 @@ async function witness(): Promise<void> {
       start(i < edges ? 'edge' : 'admin', i)
     }
     killed++
-    await wait(2_500)
-    for (const [connection_id, text] of Object.entries(
-      await redis.hgetall(REDIS_KEYS.connections(ORG)),
-    )) {
-      if ((JSON.parse(text) as { readonly status: string }).status === 'active') continue
-      lost++
-      await redis.hdel(REDIS_KEYS.connections(ORG), connection_id)
-      await redis.hdel('witness-owners', connection_id)
-      await consent()
-    }
   }
+  clearInterval(replacing)
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(checks)
   const uses = new Map<string, number>()
