@@ -162,7 +162,7 @@ function StoredScope({ scope_id }: { scope_id: string }) {
 
 function settingsOf(scope: Scope): ScopeSettings {
   const { scope_id: _, agent_id: __, integration_id: ___, ...stored } = scope
-  const { created_at: ____, affected_agents: _____, ...settings } = stored
+  const { created_at: ____, affected_agents: _____, origin: ______, ...settings } = stored
   return settings
 }
 

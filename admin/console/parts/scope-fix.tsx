@@ -227,7 +227,7 @@ function triedScope(call: FixedCall, base: Change | null, option: ScopeOption): 
     const { agent_id: _, ...made } = newScope(call, option) as { agent_id: string }
     return made
   }
-  const { agent_id: _, agent_selector: __, created_at: ___, ...rest } = base.scope
+  const { agent_id: _, agent_selector: __, created_at: ___, origin: ____, ...rest } = base.scope
   return { ...rest, integration_selector: null, integration_id: call.integration_id, ...base.patch }
 }
 
