@@ -33,6 +33,7 @@ export const webhookRoutes: readonly Route[] = [
       summary: 'Change a webhook with a JSON merge patch. A new secret is a rotation',
       methods: ['PATCH'],
       schema: EditableWebhook,
+      defaults: { format: 'standard', ca_certificates: null },
       read_only: ['webhook_id', 'created_at', 'has_secret'],
       // These change with deliveries.
       moving: [

@@ -172,6 +172,7 @@ const plain = ({ status, body }: AdminAnswer): object => ({ ...body, status, req
 
 /** Reads without any part of a secret (docs/decisions/021-compressed-answers.md). */
 const COMPRESSED = [
+  '/admin/access-map',
   '/admin/activity',
   '/admin/activity/facets',
   '/admin/activity/series',

@@ -39,6 +39,8 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   allow: ['bot', 'GET', 'https://api.example.com/'],
   'agents show': ['bot'],
   'integrations show': ['none'],
+  'connections create': ['--integration', 'api'],
+  'connections delete': ['of the api'],
   'connections show': ['none'],
   'scopes show': ['none'],
   'keys show': ['none'],
@@ -105,6 +107,11 @@ const isArchiveId = (name: string | Buffer): boolean => basename(String(name)) =
 
 before(async () => {
   await admin.call('POST', '/admin/agents', { body: { agent_name: 'bot' } })
+  const api = { name: 'api', base_url: 'https://api.example.com', auth: { type: 'none' } }
+  const made = await admin.call('POST', '/admin/integrations', { body: api })
+  await admin.call('POST', `/admin/integrations/${made.body.integration_id}/connections`, {
+    body: { name: 'of the api', auth: { type: 'none' } },
+  })
   const lock = await admin.call('POST', '/admin/locks', { body: { target: { everything: true } } })
   LOCK.push(lock.body.lock_id)
   await until('an archive', () => readdirSync(archive, { recursive: true }).some(isArchiveId))

@@ -529,5 +529,11 @@ test('a webhook for a chat gets the message in its format, signed as it is sent 
     (await send('PATCH', `/webhooks/${webhook_id}`, bad, 400)).error,
     'validation_failed',
   )
+  // As a merge patch says it: the default again.
+  const again = await send('PATCH', `/webhooks/${webhook_id}`, {
+    format: null,
+    ca_certificates: null,
+  })
+  assert.deepEqual([again.format, again.ca_certificates], ['standard', null])
   await send('DELETE', `/webhooks/${webhook_id}`)
 })
