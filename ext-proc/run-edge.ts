@@ -303,7 +303,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
   const rates = new RateTaker(connections.rates, null, commands)
-  const { inFlight, killBoard, policy, lease, stall, clock } = fleet
+  const { inFlight, killBoard, policy, lease, stall, clock, keyRing: ring } = fleet
   const now = (): Date => new Date(clock.now().ms)
   let installation = ''
   const readDeploymentId = async (): Promise<string> =>
@@ -328,15 +328,9 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     connectUrl: (request) => connectUrl(edge, request),
     pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
-    keyedHash: (organization_id, hash) => keyedTextHash(fleet.keyRing, organization_id, hash),
+    keyedHash: (organization_id, hash) => keyedTextHash(ring, organization_id, hash),
     holds: { calls: fleet.held, limit_ms: holdLimit(settings), margin_ms: MESSAGE_TIMEOUT_MS },
-    approvals: approvalStore({
-      redis: commands,
-      ring: fleet.keyRing,
-      edge_id,
-      place: settings,
-      log,
-    }),
+    approvals: approvalStore({ redis: commands, ring, edge_id, place: settings, log }),
     takeRate: (counter) => rates.take(counter),
     nowMs: fleet.clock.nowMs,
     settings: {
