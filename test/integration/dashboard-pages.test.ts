@@ -632,6 +632,10 @@ describe('the dashboard', () => {
     const paths = ['/status/503', ...Array.from({ length: 30 }, () => '/models')]
     for (const path of paths) await call({ ...to, path: `/${access.base_url}${path}` })
     await call({ ...to, path: '/https://nowhere.example/books' })
+    await until('the last of them is in the log', async () => {
+      const found = await stack.operator.send('GET', '/admin/activity?decision=blocked&limit=20')
+      return JSON.stringify(found).includes('nowhere.example')
+    })
     for (const [size, rows, top] of [
       [{ width: 1440, height: 900 }, 25, 200],
       [{ width: 390, height: 844 }, 6, 460],
