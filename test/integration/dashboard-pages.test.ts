@@ -631,9 +631,15 @@ describe('the dashboard', () => {
     const to = { to: stack.proxyUrl, headers }
     const paths = ['/status/503', ...Array.from({ length: 30 }, () => '/models')]
     for (const path of paths) await call({ ...to, path: `/${access.base_url}${path}` })
+    // An allowed call is logged when Envoy says that it has ended, a refused one at once.
+    await until('the allowed calls are in the log', async () => {
+      const path = `/admin/activity?agent_id=${agent_id}&decision=allowed&limit=100`
+      const { data } = await stack.operator.send('GET', path)
+      return data.length >= paths.length
+    })
     await call({ ...to, path: '/https://nowhere.example/books' })
-    await until('the last of them is in the log', async () => {
-      const found = await stack.operator.send('GET', '/admin/activity?decision=blocked&limit=20')
+    await until('the refused call is in the log', async () => {
+      const found = await stack.operator.send('GET', '/admin/activity?decision=blocked&limit=1')
       return JSON.stringify(found).includes('nowhere.example')
     })
     for (const [size, rows, top] of [
