@@ -1,6 +1,7 @@
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { storeTimeMs } from '../../core/redis/store-time.ts'
 
 /** A running process and the ids of the encryption keys that it has. */
 export interface KeyHolder {
@@ -21,7 +22,7 @@ export async function noteHolder(
   process: string,
   key_ids: readonly string[],
 ): Promise<void> {
-  const holder: StoredHolder = { key_ids, seen_ms: await storeTime(redis) }
+  const holder: StoredHolder = { key_ids, seen_ms: await storeTimeMs(redis) }
   await redis.hset(REDIS_KEYS.keyHolders, process, JSON.stringify(holder))
 }
 
@@ -34,7 +35,7 @@ export async function keyHolders(redis: RedisClient, lease_ms: number): Promise<
   const [edges, fields, now_ms] = await Promise.all([
     liveEdgeRecords(redis, lease_ms),
     redis.hgetall(REDIS_KEYS.keyHolders),
-    storeTime(redis),
+    storeTimeMs(redis),
   ])
   const holders = edges.map(({ record }) => ({
     process: `edge ${record.edge_id}`,
@@ -46,9 +47,4 @@ export async function keyHolders(redis: RedisClient, lease_ms: number): Promise<
     else await forgetHolder(redis, process)
   }
   return holders
-}
-
-async function storeTime(redis: RedisClient): Promise<number> {
-  const [seconds, micros] = await redis.time()
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 }

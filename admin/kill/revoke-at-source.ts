@@ -12,6 +12,7 @@ import { openToken } from '../../core/oauth/grant.ts'
 import { revokeToken, REVOCATION_LIMIT_MS, TOKEN_HINTS } from '../../core/oauth/revoke-token.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
+import { storeTimeMs } from '../../core/redis/store-time.ts'
 import { scanHash } from '../../core/redis/scan-store.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
@@ -91,7 +92,7 @@ async function attempt(parts: Parts, killed: Killed): Promise<number | null> {
     agent !== null && (JSON.parse(agent) as { readonly status?: unknown }).status === 'killed'
   // A reactivated agent keeps what it was given since.
   const fixed = isKilled && before === null ? await endConnections(parts, killed) : []
-  const now_ms = await storeMs(parts)
+  const now_ms = await storeTimeMs(parts.redis)
   const due = (await readMinted(redis, killed)).filter(
     ({ expires_ms, minted_ms }) => expires_ms > now_ms && (isKilled || minted_ms <= killed_ms),
   )
@@ -99,7 +100,7 @@ async function attempt(parts: Parts, killed: Killed): Promise<number | null> {
   const credentials = rowsOf([...(before?.credentials ?? []), ...fixed], results)
   const failed = results.filter(({ result }) => result === 'failed').length
   const delay_ms = settings.webhookDelays_ms[(before?.attempts ?? 0) + 1]
-  const ended_ms = await storeMs(parts)
+  const ended_ms = await storeTimeMs(parts.redis)
   const again_ms =
     failed > 0 && delay_ms !== undefined
       ? ended_ms + delay_ms
@@ -121,11 +122,6 @@ async function attempt(parts: Parts, killed: Killed): Promise<number | null> {
   if (over.length > 0) await redis.hdel(REDIS_KEYS.mintedTokens(organization_id, agent_id), ...over)
   if (failed > 0) log.warn({ ...killed, failed }, 'tokens of a killed agent are not revoked yet')
   return again_ms
-}
-
-async function storeMs({ redis }: Parts): Promise<number> {
-  const [seconds, micros] = await redis.time()
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 }
 
 interface Result {

@@ -5,6 +5,7 @@ import type { Agent } from '../catalogue/model.ts'
 import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
+import { storeTimeMs } from '../redis/store-time.ts'
 import { countEnded } from './count-ended.ts'
 import { heardRow, ignorantEdges } from './await-edges.ts'
 import { NO_CALL_COUNTS } from './create-lock.ts'
@@ -55,8 +56,7 @@ export async function sweepKills(parts: Parts): Promise<number> {
   ])
   const texts = [...Object.entries(kills), ...Object.entries(lockings)]
   if (texts.length === 0) return 0
-  const [seconds, micros] = await redis.time()
-  const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  const now_ms = await storeTimeMs(redis)
   // An edge's own lease starts before the heartbeat that is stored.
   const known = await liveEdges(redis, parts.lease_ms * FORGET_AFTER_LEASES)
   let urgent = 0

@@ -138,7 +138,6 @@ function Actions({ entry, of }: { entry: ActivityEntry; of: Judged }) {
       {isStopping && agent !== null && (
         <KillDialog
           agent={agent}
-          path={path}
           onClose={() => setStopping(false)}
           onDone={(done) => {
             setStopping(false)

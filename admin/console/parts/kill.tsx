@@ -13,7 +13,6 @@ export const KillDialog = ({
   onDone,
 }: {
   agent: Agent
-  path?: string
   first?: Lever
   onClose: () => void
   onDone: (receipt: Receipt) => void

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
 import { liveEdges } from '../live-edges.ts'
-import { countOf } from '../count-of.ts'
 import { resolveId } from '../resolve-id.ts'
 import { useAction } from '../use-action.ts'
-import { SecretOnce } from './bits.tsx'
-import { Dialog, DialogForm } from './dialog.tsx'
+import { DialogForm } from './dialog.tsx'
+import { InForce } from './in-force.tsx'
 import { Picker } from './picker.tsx'
 
 interface Made {
@@ -27,17 +26,7 @@ export function NewKey({
   const [made, setMade] = useState<Made | null>(null)
   const create = useAction(() => createKey(agent), setMade)
   if (made !== null)
-    return (
-      <Dialog title="Key created" onClose={onClose}>
-        <SecretOnce label="New key." secret={made.key} />
-        <p role="status">
-          In force on {made.edges} of {countOf(made.edges, 'edge')}.
-        </p>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </Dialog>
-    )
+    return <InForce title="Key created" new_key={made.key} edges={made.edges} onClose={onClose} />
   return (
     <DialogForm
       title="Create a key"

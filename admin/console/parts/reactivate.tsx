@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
-import { countOf } from '../count-of.ts'
 import { liveEdges } from '../live-edges.ts'
 import { useAction } from '../use-action.ts'
-import { SecretOnce } from './bits.tsx'
-import { Dialog, DialogForm } from './dialog.tsx'
+import { DialogForm } from './dialog.tsx'
 import { CheckField, TextField } from './fields.tsx'
+import { InForce } from './in-force.tsx'
 
 interface Reactivated {
   readonly credentials_restored: number
@@ -71,15 +70,12 @@ export function ReactivateDialog({
   }, setDone)
   if (done !== null)
     return (
-      <Dialog title="The agent is active again" onClose={onDone}>
-        {done.api_key !== undefined && <SecretOnce label="New key." secret={done.api_key} />}
-        <p role="status">
-          In force on {done.edges} of {countOf(done.edges, 'edge')}.
-        </p>
-        <button type="button" onClick={onDone}>
-          Close
-        </button>
-      </Dialog>
+      <InForce
+        title="The agent is active again"
+        new_key={done.api_key}
+        edges={done.edges}
+        onClose={onDone}
+      />
     )
   return (
     <DialogForm
