@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Readable } from 'node:stream'
 
 /** Above any meaningful body; the rest is not read. */
-const BODY_LIMIT_BYTES = 65_536
+const BODY_LIMIT_BYTES = 1_048_576
+/** Longer ones are parsed only for callers who have signed in. */
+export const UNSIGNED_BODY_LIMIT = 65_536
 /** A body that does not arrive must not prevent the request from being executed. */
 const BODY_WAIT_MS = 1000
 

@@ -13,7 +13,9 @@ import type { Actor } from '../context/admin-context.ts'
 import { AgentParams, Count, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route, type UnsignedCall } from '../http/define-route.ts'
 import { type Answer, type Refusal, answer, notFound } from '../http/outcome.ts'
+import { isTrial } from './is-trial.ts'
 import { killMethodOf } from './kill-client.ts'
+import { KillPreviewView, previewKill } from './preview-routes.ts'
 import { readKillOrder } from './read-kill-order.ts'
 import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
 
@@ -109,19 +111,29 @@ export const killRoutes: readonly Route[] = [
     summary: 'Kill an agent on every edge',
     forgiving: true,
     params: AgentParams,
+    query: Strict({
+      dry_run: Type.Optional(
+        Type.Boolean({
+          description: 'Answers what it would end, as kill-preview, and kills nothing',
+        }),
+      ),
+    }),
     body: KillBody,
-    answers: { 200: KillReceiptView },
+    answers: { 200: Type.Union([KillReceiptView, KillPreviewView]) },
     handle: async (call) => {
       const { organization_id, session } = call.actor
+      if (isTrial(call))
+        return await previewKill(call.context, organization_id, call.params.agent_id)
       const actor = killActor(call.actor, call.request_id)
       const killed = await kill(call, session !== undefined, { organization_id, actor })
       return killed ?? notFound()
     },
-    handleUnsigned: (call) => {
+    handleUnsigned: async (call) => {
+      if (isTrial(call)) return null
       const { proof, source_ip, request_id } = call
       const actor = { source_ip, request_id, edge_id: null }
       const { tokenUses } = call.context
-      return kill(call, 'session' in proof, {
+      return await kill(call, 'session' in proof, {
         proof,
         roles: ['operator', 'admin'],
         actor,

@@ -9,6 +9,8 @@ import { type Answer, answer, conflict, invalid, notFound, type Refusal } from '
 import { CreatedLock, LockBody, LockPreview, viewOfLock } from './lock-schemas.ts'
 import { previewLock } from './preview-lock.ts'
 import { readLockOrder } from './read-lock-order.ts'
+import { isTrial } from './is-trial.ts'
+import { UNSIGNED_BODY_LIMIT } from '../http/read-any-body.ts'
 
 type By =
   | Pick<LockOrder, 'organization_id' | 'role' | 'actor'>
@@ -33,7 +35,7 @@ export const lockCreateRoutes: readonly Route[] = [
     answers: { 200: LockPreview, 201: CreatedLock },
     handle: async (call) => {
       const { actor, context, body, request_id } = call
-      if (isPreview(call)) return await previewLock(call)
+      if (isTrial(call)) return await previewLock(call)
       const { organization_id, role, email, token_id, source_ip } = actor
       const by = { email, token_id, source_ip, request_id, edge_id: null }
       const done = await lock(context, body as unknown as string, {
@@ -44,7 +46,7 @@ export const lockCreateRoutes: readonly Route[] = [
       return done ?? notFound()
     },
     handleUnsigned: async (call) => {
-      if (isPreview(call)) return null
+      if (isTrial(call) || String(call.body).length > UNSIGNED_BODY_LIMIT) return null
       const { proof, source_ip, request_id, context } = call
       return await lock(context, call.body as unknown as string, {
         proof,
@@ -55,13 +57,6 @@ export const lockCreateRoutes: readonly Route[] = [
     },
   }),
 ]
-
-/** Whoever asks for a preview in any spelling, or for a dry run, must not get a lock. */
-const isPreview = ({ query }: { readonly query?: unknown }): boolean =>
-  Object.entries(query ?? {}).some(
-    ([name, value]) =>
-      /^(?:preview|dry_run)$/.test(name) && !/^(?:false|0|off|no)$/i.test(String(value)),
-  )
 
 /** Null if the caller has to sign in first. */
 async function lock(context: AdminContext, body: string, by: By): Promise<Answer | Refusal | null> {

@@ -41,6 +41,7 @@ export function planLift(
       ['HDEL', REDIS_KEYS.locks(organization_id), lock_id],
       ['HDEL', REDIS_KEYS.lockReceipts(organization_id), lock_id],
       ['HDEL', REDIS_KEYS.lockPlaces, lock_id],
+      ['ZREM', REDIS_KEYS.lockEnds, lock_id],
       ['ZADD', tombstones, at.getTime(), lock_id],
       ['ZREMRANGEBYRANK', tombstones, 0, -TOMBSTONES_MAX - 1],
     ],

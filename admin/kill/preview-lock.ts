@@ -1,12 +1,22 @@
 import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
-import type { ApiKey, LockTarget, Scope } from '../../core/catalogue/model.ts'
+import {
+  type ApiKey,
+  type Integration,
+  type Labels,
+  type LockTarget,
+  type Scope,
+  SELECTED,
+  type Selector,
+} from '../../core/catalogue/model.ts'
+import { matchesSelector } from '../../core/decision/selector.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { answer, invalid, notFound, type Outcome } from '../http/outcome.ts'
-import { countSelected } from '../labels/selected.ts'
+import { agentSelecting, countSelected, integrationSelecting } from '../labels/selected.ts'
+import { type EdgeLoad, loadOf, wholeLoad } from './edge-load.ts'
 import { isDeploymentAdmin } from '../access/sign-in.ts'
 import { readLockOrder } from './read-lock-order.ts'
 
@@ -18,104 +28,116 @@ export async function previewLock(call: AdminCall): Promise<Outcome> {
   if (!('target' in wishes)) return invalid(wishes)
   const { target, ignored } = wishes
   const isOperating = isDeploymentAdmin(actor, settings.organizationId)
-  const found = await agentsOf(redis, actor.organization_id, target, isOperating)
-  if (found === null) return notFound()
   const records = await liveEdgeRecords(redis, settings.killLease_ms)
-  const loads = records.map(({ record }) => loadOn(record, found.prefix))
+  const edges = records.map(({ record }) => record)
+  const found = await agentsOf(redis, actor.organization_id, target, { isOperating, edges })
+  if (found === null) return notFound()
   return answer(200, {
-    agents: found.agents,
-    in_flight: sumOf(loads, 'calls'),
-    tunnels: sumOf(loads, 'tunnels'),
-    edges: records.length,
+    in_flight: null,
+    tunnels: null,
+    ...found,
+    edges: edges.length,
     ignored: [...ignored],
   })
 }
 
-interface Concerned {
-  readonly agents: number
-  /** Of the names of the agents in heartbeats; null if no such prefix stands for them. */
-  readonly prefix: string | null
-}
+/** How many agents a lock concerns, and what is in flight where that is known. */
+type Concerned = { readonly agents: number } & Partial<EdgeLoad>
 
 /** Null if the target does not exist, or may not be locked. */
 async function agentsOf(
   redis: RedisClient,
   org: string,
   target: LockTarget,
-  isOperating: boolean,
+  { isOperating, edges }: { readonly isOperating: boolean; readonly edges: readonly EdgeRecord[] },
 ): Promise<Concerned | null> {
   if ('everything' in target) {
     if (!isOperating) return null
     const organizations = await redis.hkeys(REDIS_KEYS.organizations)
     const counts = await Promise.all(organizations.map((id) => redis.hlen(REDIS_KEYS.agents(id))))
-    return { agents: counts.reduce((sum, count) => sum + count, 0), prefix: '' }
+    return { agents: counts.reduce((sum, count) => sum + count, 0), ...wholeLoad(edges) }
   }
   if ('organization_id' in target) {
     const { organization_id: id } = target
     if (id !== org && !isOperating) return null
     if ((await redis.hexists(REDIS_KEYS.organizations, id)) === 0) return null
-    return { agents: await redis.hlen(REDIS_KEYS.agents(id)), prefix: `${id} ` }
+    const load = loadOf(edges, (name) => name.startsWith(`${id} `), false)
+    return { agents: await redis.hlen(REDIS_KEYS.agents(id)), ...load }
   }
-  if ('agent_selector' in target)
-    return { agents: await countSelected(redis, org, target.agent_selector), prefix: null }
-  if ('agent_id' in target) return await oneAgent(redis, org, target.agent_id)
-  if ('integration_id' in target) {
-    const { integration_id: id } = target
-    if ((await redis.hexists(REDIS_KEYS.integrations(org), id)) === 0) return null
-    const owners = await redis.hvals(REDIS_KEYS.integrationScopes(org, id))
-    return { agents: new Set(owners).size, prefix: null }
+  if ('agent_selector' in target) {
+    const { agent_selector } = target
+    const agents = await countSelected(redis, org, [agent_selector])
+    return { agents, ...(await loadOfSelected(redis, org, agent_selector, edges)) }
   }
+  if ('agent_id' in target) {
+    const name = `${org} ${target.agent_id}`
+    const isKnown = (await redis.hexists(REDIS_KEYS.agents(org), target.agent_id)) === 1
+    return isKnown ? { agents: 1, ...loadOf(edges, (one) => one === name, true) } : null
+  }
+  if ('integration_id' in target) return await agentsOfIntegration(redis, org, target)
   if ('scope_id' in target) {
     const owner = await redis.hget(REDIS_KEYS.scopeOwners(org), target.scope_id)
     const text = owner && (await redis.hget(REDIS_KEYS.agentScopes(org, owner), target.scope_id))
     const scope = text ? readableRecord<Scope>(text) : null
-    if (scope === null) return null
-    const selector = scope.agent_selector ?? null
-    return {
-      agents: selector === null ? 1 : await countSelected(redis, org, selector),
-      prefix: null,
-    }
+    return scope === null ? null : await agentsOfScopes(redis, org, [scope])
   }
   const text = await redis.hget(REDIS_KEYS.apiKeys(org), target.key_id)
   const key = text === null ? null : readableRecord<ApiKey>(text)
   if (key === null) return null
-  if (key.agent_id !== null) return { agents: 1, prefix: null }
-  const agents = key.agent_ids?.length ?? (await redis.hlen(REDIS_KEYS.agents(org)))
-  return { agents, prefix: null }
+  if (key.agent_id !== null) return { agents: 1 }
+  return { agents: key.agent_ids?.length ?? (await redis.hlen(REDIS_KEYS.agents(org))) }
 }
 
-const oneAgent = async (redis: RedisClient, org: string, id: string): Promise<Concerned | null> =>
-  (await redis.hexists(REDIS_KEYS.agents(org), id)) === 0
-    ? null
-    : { agents: 1, prefix: `${org} ${id}` }
-
-interface Load {
-  readonly calls: number
-  readonly tunnels: number
+/** Those with a scope that names the integration or selects it by its labels. */
+async function agentsOfIntegration(
+  redis: RedisClient,
+  org: string,
+  { integration_id: id }: { readonly integration_id: string },
+): Promise<Concerned | null> {
+  const text = await redis.hget(REDIS_KEYS.integrations(org), id)
+  if (text === null) return null
+  const [owners, selectingAgents, selectingIt] = await Promise.all([
+    redis.hgetall(REDIS_KEYS.integrationScopes(org, id)),
+    agentSelecting(redis, org),
+    integrationSelecting(redis, org),
+  ])
+  const { labels } = JSON.parse(text) as Integration
+  return await agentsOfScopes(
+    redis,
+    org,
+    [
+      ...selectingAgents.filter(({ scope_id }) => scope_id in owners),
+      ...selectingIt.filter((scope) => matchesSelector(scope.integration_selector, labels)),
+    ],
+    Object.values(owners),
+  )
 }
 
-/** Null if the edge does not say. */
-function loadOn(
-  { in_flight, tunnels = 0, busiest }: EdgeRecord,
-  prefix: string | null,
-): Load | null {
-  if (in_flight + tunnels === 0 || prefix === '') return { calls: in_flight, tunnels }
-  if (prefix === null || busiest === undefined) return null
-  const isWanted = (name: string): boolean =>
-    prefix.endsWith(' ') ? name.startsWith(prefix) : name === prefix
-  const names = Object.keys(busiest.calls).filter(isWanted)
-  if (names.length === 0 && !busiest.is_whole) return null
-  if (prefix.endsWith(' ') && !busiest.is_whole) return null
-  const sum = (counts: Readonly<Record<string, number>> = {}): number =>
-    names.reduce((total, name) => total + (counts[name] ?? 0), 0)
-  return { calls: sum(busiest.calls), tunnels: sum(busiest.tunnels) }
+async function agentsOfScopes(
+  redis: RedisClient,
+  org: string,
+  scopes: readonly Scope[],
+  own: readonly string[] = [],
+): Promise<Concerned> {
+  const selectors = scopes.flatMap(({ agent_selector }) => agent_selector ?? [])
+  const named = [...own, ...scopes.map(({ agent_id }) => agent_id)].filter((id) => id !== SELECTED)
+  return { agents: await countSelected(redis, org, selectors, named) }
 }
 
-function sumOf(loads: readonly (Load | null)[], member: keyof Load): number | null {
-  let sum = 0
-  for (const one of loads) {
-    if (one === null) return null
-    sum += one[member]
-  }
-  return sum
+async function loadOfSelected(
+  redis: RedisClient,
+  org: string,
+  selector: Selector,
+  edges: readonly EdgeRecord[],
+): Promise<EdgeLoad> {
+  const prefix = `${org} `
+  const names = new Set(edges.flatMap(({ busiest }) => Object.keys(busiest?.calls ?? {})))
+  const own = [...names].filter((name) => name.startsWith(prefix))
+  const ids = own.map((name) => name.slice(prefix.length))
+  const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.agentLabels(org), ...ids)
+  const selected = own.filter((_, i) => {
+    const text = texts[i] ?? null
+    return matchesSelector(selector, text === null ? {} : (JSON.parse(text) as Labels))
+  })
+  return loadOf(edges, (name) => selected.includes(name), false)
 }

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
+import type { AdminContext } from '../context/admin-context.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
-import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { readAgentWithKeys } from '../../core/kill/agent-with-keys.ts'
 import { readCallCounts } from '../../core/kill/read-call-counts.ts'
 import { readStillUsableKeys } from '../../core/kill/read-still-usable-keys.ts'
 import { AgentParams, Count, Nullable, Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
-import { answer, notFound } from '../http/outcome.ts'
+import { type Answer, answer, notFound, type Refusal } from '../http/outcome.ts'
+import { loadOf } from './edge-load.ts'
 
 /** What a kill would end. */
 export const KillPreviewView = Strict({
@@ -38,55 +39,33 @@ export const killPreviewRoutes: readonly Route[] = [
     summary: 'Read what a kill would end: calls in flight, tunnels, rate and keys',
     params: AgentParams,
     answers: { 200: KillPreviewView },
-    handle: async ({ context, actor: { organization_id }, params: { agent_id } }) => {
-      const { redis, settings, now } = context
-      const now_ms = now().getTime()
-      const [found, edges, counts, organization_keys] = await Promise.all([
-        readAgentWithKeys(redis, organization_id, agent_id),
-        liveEdgeRecords(redis, settings.killLease_ms),
-        readCallCounts(redis, organization_id, agent_id, now_ms),
-        readStillUsableKeys(redis, organization_id, agent_id, now_ms),
-      ])
-      if (found === null) return notFound()
-      const loads = edges.map(({ record }) => loadOn(record, organization_id, agent_id))
-      return answer(200, {
-        in_flight: sumOf(loads, 'calls'),
-        tunnels: sumOf(loads, 'tunnels'),
-        edges: edges.length,
-        requests_last_hour: counts.requests_last_hour,
-        last_request: counts.last_request,
-        keys: found.keys.filter(({ revoked_at }) => revoked_at === null).length,
-        organization_keys: [...organization_keys],
-      })
-    },
+    handle: ({ context, actor, params }) =>
+      previewKill(context, actor.organization_id, params.agent_id),
   }),
 ]
 
-/** What an agent has in flight on an edge. */
-interface AgentLoad {
-  readonly calls: number
-  readonly tunnels: number
-}
-
-/** Null if the edge does not say: it is of version 0.2, or reports only its busiest agents. */
-function loadOn(
-  { in_flight, tunnels = 0, busiest }: EdgeRecord,
+/** Also the answer to a trial of a kill. */
+export async function previewKill(
+  { redis, settings, now }: AdminContext,
   organization_id: string,
   agent_id: string,
-): AgentLoad | null {
-  if (in_flight + tunnels === 0) return { calls: 0, tunnels: 0 }
-  const key = `${organization_id} ${agent_id}`
-  const calls = busiest?.calls[key]
-  if (calls !== undefined) return { calls, tunnels: busiest?.tunnels?.[key] ?? 0 }
-  return busiest?.is_whole === true ? { calls: 0, tunnels: 0 } : null
-}
-
-/** Null if an edge does not say. */
-function sumOf(loads: readonly (AgentLoad | null)[], member: keyof AgentLoad): number | null {
-  let sum = 0
-  for (const one of loads) {
-    if (one === null) return null
-    sum += one[member]
-  }
-  return sum
+): Promise<Answer | Refusal> {
+  const now_ms = now().getTime()
+  const [found, edges, counts, organization_keys] = await Promise.all([
+    readAgentWithKeys(redis, organization_id, agent_id),
+    liveEdgeRecords(redis, settings.killLease_ms),
+    readCallCounts(redis, organization_id, agent_id, now_ms),
+    readStillUsableKeys(redis, organization_id, agent_id, now_ms),
+  ])
+  if (found === null) return notFound()
+  const name = `${organization_id} ${agent_id}`
+  const records = edges.map(({ record }) => record)
+  return answer(200, {
+    ...loadOf(records, (one) => one === name, true),
+    edges: edges.length,
+    requests_last_hour: counts.requests_last_hour,
+    last_request: counts.last_request,
+    keys: found.keys.filter(({ revoked_at }) => revoked_at === null).length,
+    organization_keys: [...organization_keys],
+  })
 }

@@ -1,3 +1,4 @@
+import { UNSIGNED_BODY_LIMIT } from '../http/read-any-body.ts'
 import { NOTIFY_CHANNELS, type NotifyChannel } from '../../core/kill/kill-record.ts'
 import { asText } from './as-text.ts'
 import { readReason } from './read-reason.ts'
@@ -11,11 +12,11 @@ export interface KillWishes {
   readonly notify_ignored: readonly string[]
 }
 
-/** Reads the options of a kill from any body; one that cannot be parsed has none. */
+/** Reads the options of a kill from any body; one that is too long or cannot be parsed has none. */
 export function readKillOrder(body: string): KillWishes {
   let parsed: unknown
   try {
-    parsed = JSON.parse(body)
+    parsed = body.length > UNSIGNED_BODY_LIMIT ? null : JSON.parse(body)
   } catch {
     parsed = null
   }

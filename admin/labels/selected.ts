@@ -17,20 +17,24 @@ export const SELECTOR_SCOPES_LIMIT = 200
 /** Agents whose labels are read at a time. */
 const LABELS_AT_ONCE = 2_000
 
-/** How many agents of the organization a selector selects. */
+/** How many agents of the organization are selected by any of these, or named. */
 export async function countSelected(
   redis: RedisClient,
   org: string,
-  selector: Selector,
+  selectors: readonly Selector[],
+  named: readonly string[] = [],
 ): Promise<number> {
+  const matchesAny = (labels?: Labels): boolean =>
+    selectors.some((selector) => matchesSelector(selector, labels))
   const [total, labelled] = await Promise.all([
     redis.zcard(REDIS_KEYS.agentIndex(org)),
     redis.hlen(REDIS_KEYS.agentLabels(org)),
   ])
   // Many agents have the same labels.
   const known = new Map<string, boolean>()
-  const counted = new Set<string>()
-  let count = matchesSelector(selector) ? total - labelled : 0
+  const isForUnlabelled = matchesAny()
+  const counted = new Set<string>(isForUnlabelled ? [] : named)
+  const byName = new Set(named)
   for (let cursor = '0'; ; ) {
     const [next, pairs] = await redis.hscan(
       REDIS_KEYS.agentLabels(org),
@@ -40,15 +44,12 @@ export async function countSelected(
     )
     for (let i = 0; i + 1 < pairs.length; i += 2) {
       const [agent_id = '', text = ''] = [pairs[i], pairs[i + 1]]
-      const matches = known.get(text) ?? matchesSelector(selector, JSON.parse(text) as Labels)
+      const matches = known.get(text) ?? matchesAny(JSON.parse(text) as Labels)
       known.set(text, matches)
       // A scan may return an agent twice.
-      if (matches && !counted.has(agent_id)) {
-        counted.add(agent_id)
-        count++
-      }
+      if (matches || byName.has(agent_id)) counted.add(agent_id)
     }
-    if (next === '0') return Math.max(0, count)
+    if (next === '0') return counted.size + (isForUnlabelled ? Math.max(0, total - labelled) : 0)
     cursor = next
   }
 }

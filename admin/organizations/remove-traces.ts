@@ -17,8 +17,10 @@ export async function removeTraces(redis: RedisClient, org: string, traces: Trac
     await redis.hdel(REDIS_KEYS.apiKeyHashes, ...some)
   for (const some of chunksOf(traces.token_hashes, CHUNK))
     await redis.hdel(REDIS_KEYS.adminTokenHashes, ...some)
-  for (const some of chunksOf(traces.lock_ids, CHUNK))
+  for (const some of chunksOf(traces.lock_ids, CHUNK)) {
     await redis.hdel(REDIS_KEYS.lockPlaces, ...some)
+    await redis.zrem(REDIS_KEYS.lockEnds, ...some)
+  }
   // The kind of a key comes before the organization, so an agent that is called like one has no key that fits.
   const own = new RegExp(`^\\{agw\\}:[a-z-]+:${org}(:|$)`)
   for await (const found of redis.scanStream({ match: `*:${org}*`, count: 1000 })) {

@@ -56,7 +56,7 @@ export async function countAffected(
 ): Promise<Refusal | { readonly kind: 'counted'; readonly affected_agents: number | null }> {
   const { organization_id: org, agent_selector = null, integration_selector = null } = scope
   const affected_agents =
-    agent_selector === null ? null : await countSelected(redis, org, agent_selector)
+    agent_selector === null ? null : await countSelected(redis, org, [agent_selector])
   const isNew = (member: keyof Selectors): boolean =>
     !isDeepStrictEqual(scope[member] ?? null, before?.[member] ?? null)
   const isNegative = (member: keyof Selectors): boolean => {

@@ -175,8 +175,9 @@ async function answerMcp(
 
 const ELSEWHERE: NoAgent = {
   kind: 'refused',
-  reason: 'bad_request',
-  details: {},
+  // 403, as the specification of MCP demands.
+  reason: 'permission_denied',
+  details: { reason: 'origin' },
   message: ORIGIN_MESSAGE,
 }
 

@@ -5,10 +5,9 @@ import { hasScopeFor } from './also-hosts.ts'
 import { chooseCredential } from './choose-credential.ts'
 import { type Coverage, coverTarget } from './cover-target.ts'
 import { compileScopes } from './compile-scopes.ts'
-import { decideScope, overridesIn, type ScopeDecision } from './decide-scope.ts'
-import { hasReadTools, isSafeMethod, leavesSafe } from './is-reading.ts'
+import { decideScope, type ScopeDecision } from './decide-scope.ts'
+import { mayOnlyRead } from './is-reading.ts'
 import { endOfLock, findLock, lockDetails, type LockSubject, modeOf } from './locks.ts'
-import type { Overrides } from '../request/overrides.ts'
 import { findOverrides } from '../request/find-overrides.ts'
 import { type OutgoingRequest, outgoingRequest } from './outgoing-request.ts'
 import { holdsGatewayKey } from '../request/holds-gateway-key.ts'
@@ -92,7 +91,7 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const decision = decideScope(in_force, integrations, asked, overrides)
   if (decision.kind === 'denied') return notPermitted(decision, { integration, key, agent })
   const { scope, rule, settings, approval } = decision
-  const does = { method, is_socket, said: overrides, target }
+  const does = { method, is_socket, overrides, target }
   const held = heldByLock(facts, identified, integration, decision, does)
   if (held !== null && held.kind === 'not_admitted') return held
   const socket = is_socket ? admitSocket(decision, { integration, key, agent }) : null
@@ -149,23 +148,15 @@ function heldByLock(
   { key, agent }: Extract<Identified, { kind: 'identified' }>,
   integration: CompiledIntegration,
   { scope, settings }: Extract<ScopeDecision, { kind: 'allowed' }>,
-  call: {
-    readonly method: string
-    readonly is_socket: boolean
-    readonly said: Overrides
-    readonly target: Target
-  },
+  call: Parameters<typeof mayOnlyRead>[0],
 ): NotAdmitted | { readonly kind: 'reading'; readonly lock: Lock } | null {
   if (locks === null) return null
   const { scope_id } = scope
   const subject = { ...subjectOf(agent, key, integration), scope_id }
   const lock = findLock(locks.table, subject, locks.at_ms, 'any')
   if (lock === null) return null
-  const mayRead =
-    call.method === 'POST' ? hasReadTools(settings.read_tools) : isSafeMethod(call.method)
-  const reads =
-    mayRead && !call.is_socket && leavesSafe(call.said) && leavesSafe(overridesIn(call.target))
-  if (modeOf(lock) === 'read_only' && reads) return { kind: 'reading', lock }
+  if (modeOf(lock) === 'read_only' && mayOnlyRead(call, settings.read_tools))
+    return { kind: 'reading', lock }
   const known = { integration, key, agent, has_scope: true }
   return locked('scope', lock, locks.at_ms, known)
 }

@@ -18,6 +18,8 @@ import type { CallerProof, Prepared } from './publish-kill.ts'
 /** Of an organization, and of everything; those of a deployment. An edge reads all of an organization before its first call. */
 export const LOCKS_MAX = 1_000
 export const ALL_LOCKS_MAX = 100_000
+/** Locks that are over which make room for one, of a deployment that has too many. */
+const REMOVED_MAX = 100
 
 interface LockWishes {
   readonly target: LockTarget
@@ -88,6 +90,9 @@ interface LockPlan {
   readonly lease_ms: number
   readonly locks_max: number
   readonly total_max: number
+  readonly removed_max: number
+  /** Null: it has no end. */
+  readonly ends_ms: number | null
   readonly minimum_version: string
   readonly channel: string
   readonly store_format: number
@@ -137,6 +142,7 @@ export async function publishLock(
       REDIS_KEYS.lockPlaces,
       REDIS_KEYS.organizations,
       REDIS_KEYS.requirements,
+      REDIS_KEYS.lockEnds,
     ],
     [JSON.stringify(plan)],
   )) as [1, number, string[], string, string] | [0 | -1 | -2 | -3]
@@ -175,6 +181,8 @@ function planOf(order: LockOrder | UnsignedLockOrder, lease_ms: number, at: Date
     lease_ms,
     locks_max: LOCKS_MAX,
     total_max: ALL_LOCKS_MAX,
+    removed_max: REMOVED_MAX,
+    ends_ms: order.expires_at === null ? null : Date.parse(order.expires_at),
     minimum_version: EDGE_MEMBERS.lock,
     channel: CHANNELS.control,
     store_format: STORE_FORMAT,

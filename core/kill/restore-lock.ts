@@ -3,6 +3,7 @@ import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import { activityWrite } from '../change/activity-write.ts'
 import { commit, type Guard } from '../change/commit.ts'
 import { EVERYWHERE, type Lock } from '../catalogue/model.ts'
+import { endOfLock } from '../decision/locks.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
@@ -25,6 +26,7 @@ export async function restoreLock(
   const { organization_id, lock_id, created_in } = lock
   const owner = organization_id === EVERYWHERE ? created_in : organization_id
   const locks = REDIS_KEYS.locks(organization_id)
+  const ends_ms = endOfLock(lock)
   const guards: readonly Guard[] = [
     ['HGET', REDIS_KEYS.organizations, owner, true],
     ['HGET', locks, lock_id, false],
@@ -53,6 +55,9 @@ export async function restoreLock(
       writes: [
         ['HSET', locks, lock_id, JSON.stringify(lock)],
         ['HSET', REDIS_KEYS.lockPlaces, lock_id, organization_id],
+        ...(Number.isFinite(ends_ms)
+          ? [['ZADD', REDIS_KEYS.lockEnds, ends_ms, lock_id] as const]
+          : []),
         activityWrite(entry),
       ],
       targets: [{ what: 'lock', organization_id, lock }],

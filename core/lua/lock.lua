@@ -3,7 +3,7 @@
 --   receipt, the record of the pending event, and the message to the edges.
 -- Guarantee: all or nothing. It also runs in a store that is over its memory limit.
 -- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] locks in progress · KEYS[5] hashes of admin tokens
--- KEYS[6] places of locks · KEYS[7] organizations · KEYS[8] requirements of the store
+-- KEYS[6] places of locks · KEYS[7] organizations · KEYS[8] requirements of the store · KEYS[9] ends of locks
 -- ARGV[1] JSON (LockPlan in core/kill/publish-lock.ts)
 -- Returns: {1, epoch, edges whose lease may still run, record as JSON, token_id or ''}, or {0} if nobody with a role for it requests
 --   it, {-1} if what it names does not exist, {-2} if there are too many locks, {-3} if the caller may not do that
@@ -34,19 +34,26 @@ elseif kind ~= 'agent_selector' then
 end
 
 -- Those that are over make room.
+local function remove(lock_id, from)
+  redis.call('HDEL', keyOf('locks', from), lock_id)
+  redis.call('HDEL', keyOf('receipts', from), lock_id)
+  redis.call('HDEL', KEYS[6], lock_id)
+  redis.call('ZREM', KEYS[9], lock_id)
+end
 local locks, receipts = keyOf('locks', organization), keyOf('receipts', organization)
 if redis.call('HLEN', locks) >= plan.locks_max then
   for _, text in ipairs(redis.call('HVALS', locks)) do
     local lock = cjson.decode(text)
-    if isText(lock.expires_at) and lock.expires_at < plan.now then
-      redis.call('HDEL', locks, lock.lock_id)
-      redis.call('HDEL', receipts, lock.lock_id)
-      redis.call('HDEL', KEYS[6], lock.lock_id)
-    end
+    if isText(lock.expires_at) and lock.expires_at < plan.now then remove(lock.lock_id, organization) end
   end
   if redis.call('HLEN', locks) >= plan.locks_max then return {-2} end
 end
-if redis.call('HLEN', KEYS[6]) >= plan.total_max then return {-2} end
+if redis.call('HLEN', KEYS[6]) >= plan.total_max then
+  for _, lock_id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[9], '-inf', now_ms, 'LIMIT', 0, plan.removed_max)) do
+    remove(lock_id, redis.call('HGET', KEYS[6], lock_id) or organization)
+  end
+  if redis.call('HLEN', KEYS[6]) >= plan.total_max then return {-2} end
+end
 
 -- What only the store knows stands in the prepared texts as a hole with a name.
 local logged_in = organization == '*' and own or organization
@@ -66,6 +73,7 @@ local record = filled(plan.record)
 local epoch, epoch_text, before_text = nextEpoch()
 redis.call('HSET', locks, plan.lock_id, holes.lock)
 redis.call('HSET', KEYS[6], plan.lock_id, organization)
+if plan.ends_ms ~= cjson.null then redis.call('ZADD', KEYS[9], plan.ends_ms, plan.lock_id) end
 redis.call('HSET', receipts, plan.lock_id, plan.receipt)
 redis.call('HSET', KEYS[4], epoch_text, record)
 -- No version that knows of this demand is older than the one that locks need.

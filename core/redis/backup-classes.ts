@@ -120,6 +120,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   lockReceipts: 'copied',
   lockTombstones: 'copied',
   lockPlaces: 'copied',
+  lockEnds: 'copied',
   lockings: 'copied',
   // An approval that was used or denied after the backup would be there again.
   accessRequest: 'removed',

@@ -692,6 +692,12 @@ export const REDIS_KEY_ROWS = {
     type: 'hash',
     holds: 'lock_id → organization_id in the name of the key that has the lock',
   },
+  lockEnds: {
+    kind: 'lock-ends',
+    of: [],
+    type: 'sorted set',
+    holds: 'lock_id of those that have an end, by its ms',
+  },
   lockings: {
     kind: 'lockings',
     of: [],

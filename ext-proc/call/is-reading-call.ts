@@ -1,8 +1,7 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { onlyReads } from '../../core/mcp/only-reads.ts'
 import { namesOtherCharset } from '../../core/request/names-other-charset.ts'
-import { overridesIn } from '../../core/decision/decide-scope.ts'
-import { hasReadTools, isSafeMethod, leavesSafe } from '../../core/decision/is-reading.ts'
+import { leavesSafe, mayOnlyRead } from '../../core/decision/is-reading.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 
@@ -17,16 +16,15 @@ type Call = Pick<AdmittedCall, 'method' | 'is_socket' | 'overrides' | 'target'> 
  * @param facts of the body; null if it was not read
  */
 export function isReading(
-  { method, is_socket, overrides, target, settings, head }: Call,
+  call: Call,
   facts: BodyFacts | null,
   { has_body }: Pick<CallIo, 'has_body'>,
 ): boolean {
-  const mayRead = method === 'POST' ? hasReadTools(settings.read_tools) : isSafeMethod(method)
-  if (!mayRead || is_socket || (has_body && facts === null)) return false
-  const said = [overrides, overridesIn(target), ...(facts === null ? [] : [facts.overrides])]
-  if (!said.every(leavesSafe)) return false
-  const read = facts?.json_rpc ?? null
+  const { method, settings, head } = call
+  if (!mayOnlyRead(call, settings.read_tools) || (has_body && facts === null)) return false
+  if (facts !== null && !leavesSafe(facts.overrides)) return false
   if (method !== 'POST') return true
+  const read = facts?.json_rpc ?? null
   const isPlain = !namesOtherCharset(head.content_type)
   return isPlain && read !== null && onlyReads(read, settings.read_tools)
 }

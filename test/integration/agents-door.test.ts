@@ -126,7 +126,8 @@ test('the door opens to the key of an agent alone', async () => {
     [{ authorization: 'Bearer agw_live_nonsense' }, 401, 'invalid_api_key'],
     [{ authorization: `Bearer ${stack.adminToken}` }, 401, 'invalid_api_key'],
     [{ authorization: `Bearer ${key}` }, 403, 'key_not_allowed'],
-    [{ ...headers, origin: 'https://elsewhere.example.com' }, 400, 'bad_request'],
+    [{ ...headers, origin: 'https://elsewhere.example.com' }, 403, 'permission_denied'],
+    [{ ...headers, origin: 'null' }, 403, 'permission_denied'],
   ] as const
   for (const [given, status, reason] of rows)
     for (const [method, path] of [

@@ -139,7 +139,15 @@ test('random label sets: an edge selects exactly what an independent evaluator d
   const pairs = objects.size * selectors.length
   assert.ok(selections > 0.05 * pairs && selections < 0.95 * pairs, `${selections} of ${pairs}`)
   for (const [i, selector] of selectors.entries())
-    assert.equal(await countSelected(redis, 'org_a', selector), expected[i]?.size)
+    assert.equal(await countSelected(redis, 'org_a', [selector]), expected[i]?.size)
+  // Of several selectors and names, each agent counts once.
+  for (const [i, selector] of selectors.entries()) {
+    const other = (i + 1) % selectors.length
+    const named = [...objects.keys()].slice(i, i + 5)
+    const all = new Set([...(expected[i] ?? []), ...(expected[other] ?? []), ...named])
+    const pair = [selector, ...selectors.slice(other, other + 1)]
+    assert.equal(await countSelected(redis, 'org_a', pair, named), all.size)
+  }
 })
 
 test('what both of two selectors select is selected by neither less nor more', () => {
