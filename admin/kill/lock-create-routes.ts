@@ -46,9 +46,10 @@ export const lockCreateRoutes: readonly Route[] = [
       return done ?? notFound()
     },
     handleUnsigned: async (call) => {
-      if (isTrial(call) || String(call.body).length > UNSIGNED_BODY_LIMIT) return null
       const { proof, source_ip, request_id, context } = call
-      return await lock(context, call.body as unknown as string, {
+      const body = call.body as unknown as string
+      if (isTrial(call) || body.length > UNSIGNED_BODY_LIMIT) return null
+      return await lock(context, body, {
         proof,
         roles: ['operator', 'admin'],
         actor: { source_ip, request_id, edge_id: null },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ALL_LOCKS_MAX } from '../../core/kill/publish-lock.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { chunksOf } from '../../core/system/chunks-of.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, type Operator, operatorAt } from '../kit/operator.ts'
@@ -110,6 +112,10 @@ test('with one known target nothing else in the body makes it fail; without, not
     assert.equal((await callOf(access, '/x').ended).reason, 'locked')
     await unlock(lock_id)
   }
+  const long = { message: 'x'.repeat(500_000), target: { agent_id }, mode: 'read_only' }
+  const made = await send(JSON.stringify(long))
+  assert.deepEqual([made.status, made.body.mode, made.body.ignored], [201, 'read_only', []])
+  await unlock(made.body.lock_id)
   const past = await lock({ target: { agent_id }, expires_at: '2020-01-01T00:00:00Z' })
   assert.deepEqual([past.expires_at, past.ignored], [null, ['expires_at']])
   await unlock(past.lock_id)
@@ -127,6 +133,8 @@ test('with one known target nothing else in the body makes it fail; without, not
     [400, { target: { agent_selector: {} } }],
     [400, { target: { agent_selector: { match_labels: {} } } }],
     [400, { target: { agent_id: ['x'] } }],
+    // Above what is read, there is no target.
+    [400, { message: 'x'.repeat(2_000_000), target: { agent_id } }],
     [404, { target: { agent_id: foreign.agent.agent_id } }],
     [404, { target: { scope_id: foreign.scope_id } }],
     [404, { target: { integration_id: foreign.integration.integration_id } }],
@@ -217,7 +225,34 @@ test('a preview counts what a lock would concern, and locks nothing', async () =
   assert.ok(all.agents > 2 && all.in_flight >= 1, JSON.stringify(all))
   for (const target of [{ scope_id: access.scope_id }, { organization_id: 'org_default' }])
     assert.ok((await preview(target)).agents >= 1)
-  // Whoever means a trial must not get a lock.
+  // By labels too: of agents, of integrations, and of an agent with a scope of its own once.
+  const labels = { preview: 'yes' }
+  const labelled = await fleet.operator.makeAgent({ labels })
+  await fleet.operator.makeAgent({ labels })
+  const integration = await fleet.operator.makeIntegration(`${fleet.upstream.origin}/lp`, {
+    labels,
+  })
+  const { integration_id } = integration
+  const agent_selector = { match_labels: labels }
+  const by = (more: object): Promise<any> =>
+    fleet.operator.makeScope('', '', { agent_id: undefined, integration_id, ...more })
+  const selecting = await by({ agent_selector })
+  await by({ agent_id: labelled.agent_id })
+  await by({ agent_id, integration_id: undefined, integration_selector: agent_selector })
+  assert.equal((await preview({ scope_id: selecting.scope_id })).agents, 2)
+  assert.equal((await preview({ integration_id })).agents, 3)
+  const selected = await preview({ agent_selector })
+  assert.deepEqual([selected.agents, selected.in_flight], [2, 0])
+  await fleet.operator.send('PATCH', `/admin/agents/${agent_id}`, { labels })
+  await until('the call is counted by labels', async () => {
+    return (await preview({ agent_selector })).in_flight === 1
+  })
+  // Whoever means a trial must not get a lock, nor a kill.
+  for (const query of ['dry_run=true', 'dry_run', 'dry_run=1']) {
+    const path = `/admin/agents/${agent_id}/kill?${query}`
+    const trial = await fleet.operator.send('POST', path, { reason: 'a trial' })
+    assert.deepEqual([trial.in_flight, trial.keys], [1, 1])
+  }
   for (const query of ['preview=1', 'preview', 'preview=true&preview=true', 'dry_run=true']) {
     const trial = await fleet.operator.send('POST', `/admin/locks?${query}`, {
       target: { agent_id },
@@ -227,6 +262,25 @@ test('a preview counts what a lock would concern, and locks nothing', async () =
   assert.equal(await fleet.redis.hlen(REDIS_KEYS.lockPlaces), 0)
   assert.ok(stream.isOpen())
   stream.abort()
+})
+
+test('locks that are over make room where a deployment has as many as it may', async () => {
+  const { lockPlaces, lockEnds } = REDIS_KEYS
+  const { agent } = await makeAccess()
+  const target = { agent_id: agent.agent_id }
+  const filler = Array.from({ length: ALL_LOCKS_MAX - 1 }, (_, i) => `lck_filler_${i}`)
+  for (const some of chunksOf(filler, 10_000))
+    await fleet.redis.hset(lockPlaces, ...some.flatMap((id) => [id, 'org_default']))
+  const soon = new Date(Date.now() + 300).toISOString()
+  const last = await lock({ target, expires_at: soon })
+  assert.equal(await fleet.redis.zcard(lockEnds), 1)
+  const made = await until('it is over', () => lock({ target }).catch(() => null))
+  assert.equal(await fleet.redis.hexists(lockPlaces, last.lock_id), 0)
+  assert.equal(await fleet.redis.hexists(REDIS_KEYS.locks('org_default'), last.lock_id), 0)
+  assert.equal(await fleet.redis.zcard(lockEnds), 0)
+  await lock({ target }, 409)
+  await unlock(made.lock_id)
+  for (const some of chunksOf(filler, 10_000)) await fleet.redis.hdel(lockPlaces, ...some)
 })
 
 test('read_only refuses whatever may make the API do more than read', async () => {
@@ -251,7 +305,25 @@ test('read_only refuses whatever may make the API do more than read', async () =
   for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override'])
     for (const method of ['DELETE', 'post', 'PUT'])
       assert.equal(await ask('GET', '/bad', { [name]: method }), refused, `${name}: ${method}`)
-  assert.equal(await ask('GET', '/bad?_method=DELETE'), refused)
+  const query = 'query A { a } mutation B { b }'
+  const mutations = [
+    query,
+    encodeURIComponent(query),
+    '%6dutation%20%7B%20b%20%7D',
+    'mutation%257Bb%257D',
+  ]
+  for (const text of ['_method=DELETE', ...mutations.map((one) => `query=${one}`)])
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      assert.equal(await ask(method, `/bad?${text}`), refused, text)
+  for (const text of ['query={mutations{id}}', 'q=gene+mutation', 'query=subscription{a}'])
+    assert.equal(await ask('GET', `/ok?${text}`), '200', text)
+  assert.match(await ask('GET', '/bad', { 'x-http-method-override': 'TRACE' }), /^403/)
+  const socket = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const shaken = callOf(access, '/bad', undefined, {
+    ...socket,
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  })
+  assert.deepEqual([(await shaken.ended).status, (await shaken.ended).reason], [403, 'locked'])
   assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/bad')))
   await unlock(lock_id)
 })
