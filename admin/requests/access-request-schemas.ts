@@ -82,6 +82,15 @@ export const AccessRequestView = Strict({
   agent_name: Type.String(),
   call: RequestedCall,
   justification: Nullable(Type.String()),
+  justification_findings: Nullable(
+    Type.Array(
+      Strict({ pattern_name: Type.String(), category: Type.String(), severity: Type.String() }),
+      {
+        description:
+          'What looks like an injection in the words of the agent; null if they were not scanned',
+      },
+    ),
+  ),
   requested_until: Nullable(Timestamp),
   approvers: Type.Enum([...APPROVER_ROLES]),
   needed: Count,

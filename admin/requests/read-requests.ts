@@ -91,12 +91,14 @@ export const callOf = ({ call }: AccessRequestFields): RequestedCall =>
 export const approvalsOf = ({ approvals }: AccessRequestFields): readonly Approval[] =>
   JSON.parse(approvals) as Approval[]
 
+type View = Static<typeof AccessRequestView>
+
 /** The excerpt is for those who may decide. */
 export function viewOf(
   { ring }: Pick<AdminContext, 'ring'>,
   { organization_id, role }: Pick<Actor, 'organization_id' | 'role'>,
   { fields, status, covering }: KnownRequest,
-): Static<typeof AccessRequestView> {
+): View {
   const { request_id, kind, agent_id, approvers, reuse, digest } = fields
   const { agent_name, evaluation_id, source_ip: _, asked_by: __, ...call } = callOf(fields)
   const shown =
@@ -125,6 +127,9 @@ export function viewOf(
       headers: (shown?.headers ?? []).map(([name, value]) => ({ name, value })),
     },
     justification: fields.justification ?? null,
+    justification_findings: JSON.parse(
+      fields.justification_findings ?? 'null',
+    ) as View['justification_findings'],
     requested_until: fields.requested_until ?? null,
     approvers,
     needed: Number(fields.needed),

@@ -17,7 +17,8 @@ import type { AdminContext } from '../context/admin-context.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
 import type { AskingAgent } from './agent-of-key.ts'
 import { CALL_MESSAGE, checkCall } from './answers.ts'
-import { cleanWords, JUSTIFICATION_MESSAGE, readOwnRequest } from './own-requests.ts'
+import { readOwnRequest } from './own-requests.ts'
+import { JUSTIFICATION_MESSAGE, readWords, type SaidWords } from './read-words.ts'
 
 export type AskedAccess =
   | { readonly request: object }
@@ -46,8 +47,6 @@ export async function askForAccess(
   by: string,
 ): Promise<AskedAccess> {
   const { method, url, requested_until } = given
-  const justification = cleanWords(given['justification'])
-  if (justification === null) return bad(JUSTIFICATION_MESSAGE)
   if (typeof method !== 'string' || !METHOD.test(method) || typeof url !== 'string')
     return bad(CALL_MESSAGE)
   const plain = plainUrl(url)
@@ -63,7 +62,9 @@ export async function askForAccess(
   if (until !== null && !until.ok) return bad(`requested_until ${until.issue.message}.`)
   const refused = whyNot(context, agent, method, plain)
   if (refused !== null) return refused
-  const asked = { method, url: plain, justification, until: until?.time ?? null }
+  const words = await readWords(context, agent, given['justification'])
+  if (words === null) return bad(JUSTIFICATION_MESSAGE)
+  const asked = { method, url: plain, words, until: until?.time ?? null }
   return await answerOf(context, agent, await makeRequest(context, agent, asked, by))
 }
 
@@ -101,7 +102,7 @@ function whyNot(
 interface Asked {
   readonly method: string
   readonly url: string
-  readonly justification: string
+  readonly words: SaidWords
   readonly until: string | null
 }
 
@@ -135,7 +136,7 @@ function newRequest(
   { organization_id, agent_id, digest, by, now }: WantedApproval,
   request_id: string,
   excerpt: string,
-  { method, url, justification, until }: Asked,
+  { method, url, words, until }: Asked,
 ): NewRequest {
   const call: RequestedCall = {
     agent_name,
@@ -168,7 +169,7 @@ function newRequest(
       reuse: 'rule',
       valid_ms: String(ACCESS_VALID_MS),
       grant_digest: '',
-      justification,
+      ...words,
       ...(until === null ? {} : { requested_until: until }),
     },
     entry: entryOfNoCall({

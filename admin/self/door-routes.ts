@@ -15,13 +15,8 @@ import {
 } from './agent-of-key.ts'
 import { type AskedAccess, askForAccess } from './ask-for-access.ts'
 import { CALL_MESSAGE, checkCall, describeSelf, listAccess, listDenials } from './answers.ts'
-import {
-  JUSTIFICATION_MESSAGE,
-  justifyRequest,
-  listOwnRequests,
-  readOwnRequest,
-  REQUEST_MESSAGE,
-} from './own-requests.ts'
+import { justifyRequest, listOwnRequests, readOwnRequest, REQUEST_MESSAGE } from './own-requests.ts'
+import { JUSTIFICATION_MESSAGE } from './read-words.ts'
 import { RequestBudget } from './request-budget.ts'
 import { SKILL_TEXT } from './skill-text.ts'
 

@@ -1,20 +1,17 @@
-import { UNPRINTABLE } from '../../core/approval/excerpt.ts'
-import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { callOf, type KnownRequest, readRequests } from '../requests/read-requests.ts'
 import type { AskingAgent } from './agent-of-key.ts'
+import { readWords } from './read-words.ts'
 
 type Asked = Pick<AdminContext, 'redis' | 'clock'>
 
 /** Of the open requests of an agent, the latest to expire. */
 const LISTED_MAX = 100
-const JUSTIFICATION_LENGTH = 1_000
 const REQUEST_ID = /^arq_[\w-]{1,64}$/
 export const REQUEST_MESSAGE =
   'request_id must be that of one of your requests, which are kept for an hour after their end.'
-export const JUSTIFICATION_MESSAGE = `justification must be a text of at most ${JUSTIFICATION_LENGTH} characters; with request_id, for a request of yours that is pending and has none.`
 
 /** The open requests of the agent. */
 export async function listOwnRequests(
@@ -39,30 +36,23 @@ export async function readOwnRequest(
 }
 
 /**
- * Adds the agent's own words to a pending request, once: approvers must not see other words than those that they decide about. Secrets in
- * them are masked, and they are shown as text.
+ * Adds the agent's own words to a pending request, once: approvers must not see other words than those that they decide about.
  * @returns null if that is not possible
  */
 export async function justifyRequest(
-  context: Asked,
+  context: Asked & Pick<AdminContext, 'scans'>,
   agent: AskingAgent,
   { request_id, justification }: Readonly<Record<string, unknown>>,
 ): Promise<object | null> {
-  const text = cleanWords(justification)
-  if (text === null || (await readOwnRequest(context, agent, request_id)) === null) return null
+  if ((await readOwnRequest(context, agent, request_id)) === null) return null
+  const words = await readWords(context, agent, justification)
+  if (words === null) return null
   const { organization_id, policy } = agent
   const { agent_id, revision } = policy.agent
   const key = REDIS_KEYS.accessRequest(organization_id, String(request_id))
-  const args = [agent_id, String(revision), text]
+  const args = [agent_id, String(revision), words.justification, words.justification_findings]
   const isNoted = (await runScript(context.redis, 'justify-request', [key], args)) === 1
   return isNoted ? await readOwnRequest(context, agent, request_id) : null
-}
-
-/** What an agent says, with secrets masked; null if it is no text of the allowed length. */
-export function cleanWords(words: unknown): string | null {
-  if (typeof words !== 'string' || words.length > JUSTIFICATION_LENGTH) return null
-  const text = maskSecrets(words).replaceAll(UNPRINTABLE, '\uFFFD').trim()
-  return text === '' ? null : text
 }
 
 /** As its agent may see it: who decides is none of its business. */

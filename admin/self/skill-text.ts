@@ -41,7 +41,9 @@ do. Tell your user the message and the request id if you cannot go on.
 
 | \`error\` | What to do |
 |---|---|
-| \`permission_denied\`, \`mcp_tool_blocked\` | Do not repeat it, and do not look for another way to the same thing. If your task needs it, ask for access as \`details.access_request\` says, and tell your user |
+| \`permission_denied\` | Do not repeat it, and do not look for another way to the same thing. If your task needs it, ask for access as \`details.access_request\` says, and tell your user |
+| \`mcp_tool_blocked\` | As above, but it cannot be asked for here: your user has to ask an operator for the tool |
+| \`connection_required\` | An operator has to give a credential. Give your user the link in \`details.connect_url\` |
 | \`approval_required\` | A person has to allow this call. Tell your user, wait (\`Retry-After\`), then make exactly the same call: same URL, body and headers. Or send \`Prefer: wait=30\` with the call to wait for the decision |
 | \`approval_denied\` | A person has said no; \`details.comment\` may say why. Do not repeat the call |
 | \`approval_expired\` | It was not decided in time, or the approval was used. Make the call again to ask again |

@@ -11,6 +11,8 @@ interface Refused {
 
 /** Where agents ask for access, and for the state of their requests. */
 export const REQUESTS_PATH = '/.well-known/agw/me/requests'
+/** Where they see what they may call, with the tools. */
+export const SCOPES_PATH = '/.well-known/agw/me/scopes'
 const URL_SHOWN_MAX = 2_000
 
 /**

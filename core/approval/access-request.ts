@@ -88,6 +88,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly grant_digest: string
   /** Of the agent: its words, masked. */
   readonly justification?: string
+  /** What the scanner finds in them, as JSON; `null` if it was busy. */
+  readonly justification_findings?: string
   /** Of a request for access: until when the agent wants it. */
   readonly requested_until?: string
   /** Of a denial or a withdrawal. */

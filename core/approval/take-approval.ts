@@ -38,7 +38,7 @@ type AskedFields = Pick<
   | 'valid_ms'
   | 'grant_digest'
 > &
-  Pick<AccessRequestFields, 'justification' | 'requested_until'>
+  Pick<AccessRequestFields, 'justification' | 'justification_findings' | 'requested_until'>
 
 /** A request that is made if there is none for the call. */
 export interface NewRequest {

@@ -100,11 +100,3 @@ export const lockDetails = ({ lock_id, message, expires_at }: Lock) => ({
   message,
   expires_at,
 })
-
-/** For a model that cannot see the details. */
-export const lockText = ({ lock_id, mode, message, expires_at }: Lock): string =>
-  [
-    `An operator has ${mode === 'read_only' ? 'paused everything but reading' : 'paused this'} (lock ${lock_id}).`,
-    ...(message === null ? [] : [`They say: ${message}`]),
-    expires_at === null ? 'Stop until it is lifted.' : `It ends at ${expires_at}.`,
-  ].join(' ')

@@ -19,7 +19,6 @@ import type {
   NewRequest,
   WantedApproval,
 } from '../../core/approval/take-approval.ts'
-import { REASONS } from '../../core/catalogue/reasons.ts'
 import type { NeededApproval } from '../../core/decision/needed-approval.ts'
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { mintId } from '../../core/keys/api-key.ts'
@@ -35,7 +34,7 @@ import type { AdmittedCall } from './admit-call.ts'
 import type { SentBody } from './buffer-body.ts'
 import type { CallIo } from './call-io.ts'
 import type { ApprovedBy } from './review-call.ts'
-import { asToolResult } from './tool-result.ts'
+import { refusalAsResult } from './tool-result.ts'
 import { causeOf } from './cause-of.ts'
 
 export interface ApprovalServices extends HoldServices {
@@ -155,7 +154,7 @@ export async function checkApproval(
     state.kind === 'pending' && tool?.may_ask === true
       ? askByUrl(services, wanted, state.request_id, refused, facts)
       : null
-  return withPreference(question ?? forMcp(refused, facts), preference)
+  return withPreference(question ?? refusalAsResult(refused, facts), preference)
 }
 
 /** The store knows the agent otherwise than this process does. */
@@ -466,13 +465,4 @@ function askByUrl(
     `{"jsonrpc":"2.0","id":${message.id},"result":${JSON.stringify(result)}}`,
   )
   return { ...refused, denial: { ...refused.denial, status: 200, body } }
-}
-
-/** The refusal of a tool is a result, so that an MCP client shows it to the model. */
-function forMcp(refused: Deny, facts: BodyFacts | null): Deny {
-  const read = facts?.json_rpc ?? null
-  const messages = read !== null && 'messages' in read ? read.messages : []
-  const { denial } = refused
-  const text = `${REASONS[denial.reason].message} ${JSON.stringify(denial.details)}`
-  return { ...refused, denial: asToolResult(denial, messages, read?.kind === 'batch', text) }
 }

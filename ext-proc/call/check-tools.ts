@@ -2,16 +2,16 @@ import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { checkMcpTool } from '../../core/mcp/check-mcp-tool.ts'
 import { foldMethod } from '../../core/mcp/fold-method.ts'
 import { describeEndpoint } from '../../core/request/describe-call.ts'
-import { lockText } from '../../core/decision/locks.ts'
 import { namesOtherCharset } from '../../core/request/names-other-charset.ts'
 import type { JsonRpcBody, JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import { SCOPES_PATH } from '../../core/approval/access-hint.ts'
 import { shortText } from '../../core/system/short-text.ts'
 import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
 import { isReading } from './is-reading-call.ts'
-import { answerBlocked, asToolResult } from './tool-result.ts'
+import { answerBlocked, refusalAsResult } from './tool-result.ts'
 import type { AdmittedCall } from './admit-call.ts'
 
 /** The MCP error code for headers that contradict the body. */
@@ -71,7 +71,7 @@ export function checkTools(
       reason: answer.reason,
       agent_scopes: agent_scopes.names,
     }
-    const text = `The tool "${shown ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
+    const text = `The tool "${shown ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool: GET ${SCOPES_PATH} and the tool list_access of the gateway name those that you may call. No request for access allows it: ask your user to have an operator add it to mcp_tools.`
     const json_rpc = answerBlocked(messages, read.kind === 'batch', text)
     return deny('tools', 'mcp_tool_blocked', details, { body: Buffer.from(json_rpc) })
   }
@@ -81,7 +81,7 @@ export function checkTools(
   return pass({ is_checked: true, lists_tools: opensStream || lists })
 }
 
-/** Of a call that must only read. The refusal of a tool is a result, so that an MCP client shows it to the model. */
+/** Of a call that must only read. */
 function checkLock(
   call: AdmittedCall,
   facts: BodyFacts | null,
@@ -89,11 +89,10 @@ function checkLock(
 ): Deny | null {
   const { reading_lock: lock } = call
   if (lock === null || isReading(call, facts, io)) return null
-  const read = facts?.json_rpc ?? null
-  const messages = read !== null && 'messages' in read ? read.messages : []
-  const isBatch = read?.kind === 'batch'
-  const denial = asToolResult(deniedByLock(lock, Date.now()), messages, isBatch, lockText(lock))
-  return { kind: 'deny', step: 'tools', denial }
+  return refusalAsResult(
+    { kind: 'deny', step: 'tools', denial: deniedByLock(lock, Date.now()) },
+    facts,
+  )
 }
 
 /** Every tool that the server might run because of this message. */

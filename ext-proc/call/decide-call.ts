@@ -33,7 +33,7 @@ import {
 } from './ready-credential.ts'
 import { isReading } from './is-reading-call.ts'
 import { denyWay } from './deny-way.ts'
-import { toolResultOf } from './tool-result.ts'
+import { refusalAsResult, toolResultOf } from './tool-result.ts'
 import { reviewApproved, reviewIfEnded, standingOf } from './review-call.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
@@ -131,7 +131,7 @@ async function decide(
   const bytes = approval?.value?.body ?? sent
   const filling = credentialOf(services, call, headers, bytes)
   const credential = filling instanceof Promise ? await filling : filling
-  if (credential.kind === 'deny') return unsent(approval, credential)
+  if (credential.kind === 'deny') return unsent(approval, shownCredential(credential, facts))
   const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
   const reviewing = lastReview(services, call, facts, standing, approval?.value ?? null)
   const ended = reviewing === null ? null : await reviewing
@@ -154,6 +154,10 @@ async function decide(
   if (verdict.kind === 'deny') return unsent(approval, verdict)
   return approval?.value?.forward(verdict) ?? verdict
 }
+
+/** A person has to act: of a tool call the model has to see the link. */
+const shownCredential = (refused: Deny, facts: BodyFacts | null): Deny =>
+  refused.denial.reason === 'connection_required' ? refusalAsResult(refused, facts) : refused
 
 const unsent = (taken: Pass<TakenApproval | null> | null, refused: Deny): Deny | Promise<Deny> =>
   taken?.value?.unsent(refused) ?? refused

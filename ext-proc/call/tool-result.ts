@@ -1,3 +1,4 @@
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
 import { REASONS, type Reason } from '../../core/catalogue/reasons.ts'
 import type { Denial } from '../verdict/denial.ts'
@@ -10,7 +11,11 @@ import type { CallRecord } from '../record/call-record.ts'
 import type { Header } from '../../core/request/header.ts'
 
 /** Refused before the body is read; of a tool call the model has to see them, and an MCP client shows it only results. */
-const SHOWN: ReadonlySet<Reason> = new Set<Reason>(['locked', 'rate_limit_exceeded'])
+const SHOWN: ReadonlySet<Reason> = new Set<Reason>([
+  'connection_required',
+  'locked',
+  'rate_limit_exceeded',
+])
 /** A larger tool call is refused as any other call. */
 const READ_MAX_BYTES = 64 * 1024
 const NOT_FORWARDED = 'Not forwarded: another call of the same batch is blocked.'
@@ -43,13 +48,19 @@ export async function toolResultOf(
   }
   const read = await pool.readBody(held, questions, null, { ...owner, isGone: () => io.is_over })
   if (read.kind === 'busy') return refusal
-  const json_rpc = read.facts.json_rpc
-  if (json_rpc === null || !('messages' in json_rpc)) return refusal
-  const { details } = refusal.denial
-  const said = typeof details['message'] === 'string' ? ` They say: ${details['message']}` : ''
-  const text = `${REASONS[reason].message}${said}`
-  const denial = asToolResult(refusal.denial, json_rpc.messages, json_rpc.kind === 'batch', text)
-  return { ...refusal, denial }
+  return refusalAsResult(refusal, read.facts)
+}
+
+/** The refusal of a call whose body was read; of one that is no tool call it stays as it is. */
+export function refusalAsResult(refusal: Deny, facts: BodyFacts | null): Deny {
+  const read = facts?.json_rpc ?? null
+  if (read === null || !('messages' in read)) return refusal
+  const { reason, details } = refusal.denial
+  const text = `${REASONS[reason].message} ${JSON.stringify(details)}`
+  return {
+    ...refusal,
+    denial: asToolResult(refusal.denial, read.messages, read.kind === 'batch', text),
+  }
 }
 
 /** As the result of each tool call among the messages, so that an MCP client shows it to the model; unchanged if there is none. */

@@ -3,7 +3,7 @@ import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
 /** Held calls of one agent, over all edges; further ones are answered at once. */
 export const AGENT_HELD_MAX = 100
-/** Held calls of this process: each keeps a stream and its facts. */
+/** Held calls of this process: each keeps a stream and its facts. Organizations that want more share them evenly. */
 export const EDGE_HELD_MAX = 1_000
 /** A decision whose message is lost is found so soon. */
 const LOOK_INTERVAL_MS = 1_000
@@ -33,6 +33,8 @@ export class HeldCalls {
   readonly #redis: RedisClient
   readonly #waiting = new Map<string, Set<Waiting>>()
   #size = 0
+  /** Of each organization, with those that the store has yet to count. */
+  readonly #sizes = new Map<string, number>()
   #isDraining = false
   #looking: NodeJS.Timeout | null = null
   #isLooking = false
@@ -58,14 +60,14 @@ export class HeldCalls {
     onHeld: () => void,
   ): Promise<HoldEnd> {
     if (this.#isDraining) return 'draining'
-    if (this.#size >= EDGE_HELD_MAX) return 'full'
-    this.#size++
+    if (this.#size >= EDGE_HELD_MAX && !this.#makeRoom(held.organization_id)) return 'full'
+    this.#add(held, 1)
     try {
       if (!(await this.#count(held, most_ms))) return 'full'
       onHeld()
       return await this.#untilWoken(held, most_ms, ended)
     } finally {
-      this.#size--
+      this.#add(held, -1)
       // The store forgets it by itself at the end of its time.
       this.#redis.zrem(keyOf(held), held.call_id).catch(() => undefined)
     }
@@ -136,6 +138,30 @@ export class HeldCalls {
         if (status !== 'pending') this.#wakeAll(key, 'look')
       }),
     )
+  }
+
+  #add({ organization_id }: HeldCall, change: 1 | -1): void {
+    this.#size += change
+    const size = (this.#sizes.get(organization_id) ?? 0) + change
+    if (size === 0) this.#sizes.delete(organization_id)
+    else this.#sizes.set(organization_id, size)
+  }
+
+  /** Ends the newest hold of the organization with the most. False if that would not have more than this one then has. */
+  #makeRoom(organization_id: string): boolean {
+    const held = new Map<string, Waiting[]>()
+    for (const waiting of [...this.#waiting.values()].flatMap((some) => [...some])) {
+      const others = held.get(waiting.organization_id)
+      if (others === undefined) held.set(waiting.organization_id, [waiting])
+      else others.push(waiting)
+    }
+    const [most = []] = [...held.values()].toSorted((a, b) => b.length - a.length)
+    const last = most.at(-1)
+    const own = this.#sizes.get(organization_id) ?? 0
+    if (last === undefined || most.length <= own + 1) return false
+    this.#forget(`${last.organization_id} ${last.request_id}`, last)
+    last.wake('full')
+    return true
   }
 
   #wakeAll(key: string, why: HoldEnd): void {

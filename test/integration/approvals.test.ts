@@ -576,9 +576,10 @@ test('an agent asks for access as the refusal says; an administrator allows this
   assert.equal((await askAccess(access, method, url)).json().request_id, request_id)
   const pending = await shown(request_id)
   assert.deepEqual(
-    [pending.justification, pending.requested_until, pending.call.integration_name],
-    [WHY, requested_until, access.integration.name],
+    [pending.justification, pending.justification_findings, pending.requested_until],
+    [WHY, [], requested_until],
   )
+  assert.equal(pending.call.integration_name, access.integration.name)
   assert.equal(
     (await decideAs(await made('op@example.com', 'operator'), request_id, 'approve'))[0],
     403,

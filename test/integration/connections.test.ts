@@ -230,6 +230,25 @@ test('a call without a connection is refused with a link that an operator uses o
   assert.deepEqual([answer.status, seen], [403, null])
   const { error, details } = answer.json()
   assert.deepEqual([error, details.status], ['connection_required', 'missing'])
+  // The model of an MCP client sees results alone. The body was read by then, or it was not.
+  for (const deny of [[], ['other']]) {
+    await operator.send('PATCH', `/admin/scopes/${scope_id}`, { mcp_tools: { allow: ['*'], deny } })
+    const refused = await call({
+      to: stack.proxyUrl,
+      method: 'POST',
+      path: `/${own.base_url}/a`,
+      headers: {
+        authorization: `Bearer ${agent.api_key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"pay"}}',
+    })
+    assert.equal(refused.header('x-agw-reason'), 'connection_required')
+    const { id, result } = refused.json()
+    assert.deepEqual([refused.status, id, result.isError], [200, 'x', true])
+    assert.match(result.content[0].text, /"connect_url":"http[^"]+#\/connect\//)
+  }
   const [, place, token = ''] = new URL(details.connect_url).hash.split('/')
   assert.equal(place, 'connect')
   const decoded = decodeURIComponent(token)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { AGENT_REQUESTS_MAX } from '../../core/approval/access-request.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { mintKey } from '../../core/keys/api-key.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
@@ -48,6 +50,21 @@ const deniedCall = {
 }
 const asked = (await call({ to: stack.proxyUrl, ...deniedCall })).json()
 await operator.send('POST', `/admin/access-requests/${asked.details.request_id}/deny`)
+const expiredCall = { ...deniedCall, body: 'late' }
+const late = (await call({ to: stack.proxyUrl, ...expiredCall })).json().details.request_id
+/** It has as many open requests as it may have. */
+const busy = await operator.makeAgent()
+await operator.makeScope(busy.agent_id, broken.integration.integration_id, {
+  rules: [{ methods: ['POST'], paths: ['/asking'], approval: {} }],
+})
+const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+await redis.hset(REDIS_KEYS.accessRequest('org_default', late), 'status', 'expired')
+const others = Array.from({ length: AGENT_REQUESTS_MAX }, (_, i) => [1e14, `arq_of_busy_${i}`])
+await redis.zadd(
+  REDIS_KEYS.accessRequestsOf('org_default', busy.agent_id),
+  ...(others.flat() as [number, string]),
+)
+redis.disconnect()
 const handshake = { connection: 'upgrade', upgrade: 'websocket' }
 const json = { 'content-type': 'application/json' }
 /** Refused before its end. */
@@ -294,6 +311,18 @@ const rows: Row[] = [
     ask: deniedCall,
     status: 403,
     error: 'approval_denied',
+  },
+  {
+    name: 'the end of the request before the credential',
+    ask: expiredCall,
+    status: 403,
+    error: 'approval_expired',
+  },
+  {
+    name: 'the bound of open requests before the credential',
+    ask: { ...deniedCall, headers: bearer(busy.api_key) },
+    status: 429,
+    error: 'approvals_busy',
   },
   {
     name: 'the credential before the way to the upstream',

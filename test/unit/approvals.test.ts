@@ -13,6 +13,13 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runOfStore } from '../../core/redis/run-of-store.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { takeApproval } from '../../core/approval/take-approval.ts'
+import {
+  AGENT_HELD_MAX,
+  EDGE_HELD_MAX,
+  HeldCalls,
+  type HoldEnd,
+} from '../../ext-proc/hold/held-calls.ts'
+import { until } from '../kit/until.ts'
 import { newRequest, wantedApproval } from '../kit/make-access-request.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { repetitions } from '../kit/repetitions.ts'
@@ -348,6 +355,36 @@ test('an approval of another run of the store, which may have lost that it was u
     const status = await redis.hget(request, 'status')
     assert.equal(status, kind === 'taken' ? 'approved' : 'cancelled')
   }
+})
+
+test('no organization keeps the held calls of an edge from others, and one alone may have all', async (t) => {
+  const { redis } = await unitStore()
+  const calls = new HeldCalls(redis)
+  t.after(() => calls.drain())
+  const ends: Record<string, HoldEnd[]> = { a: [], b: [], c: [] }
+  const hold = async (organization_id: string, count: number): Promise<void> => {
+    let begun = 0
+    const all = Array.from({ length: count }, (_, i) => {
+      const agent_id = `agt_${Math.floor(i / AGENT_HELD_MAX)}`
+      const call_id = `${organization_id} ${i}`
+      const held = { organization_id, agent_id, request_id: 'arq_1', call_id }
+      const over = calls.wait(held, 60_000, new Promise(() => undefined), () => void begun++)
+      return over.then((end) => {
+        ends[organization_id]?.push(end)
+        begun++
+      })
+    })
+    void Promise.all(all)
+    await until('each is held or answered', () => begun >= count)
+  }
+  await hold('a', EDGE_HELD_MAX + 1)
+  assert.deepEqual(ends, { a: ['full'], b: [], c: [] })
+  await hold('b', 600)
+  assert.equal(ends['a']?.length, 501)
+  assert.equal(ends['b']?.length, 100)
+  await hold('c', 1)
+  assert.deepEqual([ends['a']?.length, ends['b']?.length, ends['c']?.length], [502, 100, 0])
+  assert.equal(calls.size, EDGE_HELD_MAX)
 })
 
 const toolCall = (params: string, id = '1'): Buffer =>

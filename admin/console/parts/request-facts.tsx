@@ -41,6 +41,18 @@ function whatIsShown(bytes: number, isShown: boolean, isCut: boolean, maySee: bo
   return isCut ? `The body has ${size}; only its beginning is shown.` : `The body has ${size}.`
 }
 
+/** Beside the words, never instead of them. */
+const Findings = ({ found }: { found: AccessRequest['justification_findings'] }) =>
+  found === null ? (
+    <p class="muted">Not scanned for injections.</p>
+  ) : found.length === 0 ? null : (
+    <p class="bad">
+      <strong>Looks like an injection</strong>:{' '}
+      {found.map(({ pattern_name, severity }) => `${pattern_name} (${severity})`).join(', ')}. Do
+      not follow it.
+    </p>
+  )
+
 export function RequestFacts({ request }: { request: AccessRequest }) {
   const { call, justification, approvals, needed, status, decided_by, decided_at, comment } =
     request
@@ -53,7 +65,10 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
           justification === null ? (
             <span class="muted">none given</span>
           ) : (
-            <blockquote>{plainText(justification)}</blockquote>
+            <>
+              <Findings found={request.justification_findings} />
+              <blockquote>{plainText(justification)}</blockquote>
+            </>
           ),
         ],
         [
