@@ -184,7 +184,6 @@ test('an agent looks at its requests and justifies one, once; others see nothing
   // For those who decide, beside the words; the agent does not learn how its words were read.
   assert.equal(seen.status, 'pending')
   assert.equal(seen.justification_findings[0].category, 'instruction_override')
-  assert.doesNotMatch(JSON.stringify(seen.justification_findings), /previous/)
   assert.ok(!('justification_findings' in said))
   const url = new URL(`${stack.proxyUrl}${DOOR}/mcp`)
   const client = new Client({ name: 'agent', version: '1.0.0' })

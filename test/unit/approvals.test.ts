@@ -364,11 +364,12 @@ test('no organization keeps the held calls of an edge from others, and one alone
   const ends: Record<string, HoldEnd[]> = { a: [], b: [], c: [] }
   const hold = async (organization_id: string, count: number): Promise<void> => {
     let begun = 0
+    await redis.hset(REDIS_KEYS.accessRequest(organization_id, 'arq_1'), 'status', 'pending')
     const all = Array.from({ length: count }, (_, i) => {
       const agent_id = `agt_${Math.floor(i / AGENT_HELD_MAX)}`
       const call_id = `${organization_id} ${i}`
       const held = { organization_id, agent_id, request_id: 'arq_1', call_id }
-      const over = calls.wait(held, 60_000, new Promise(() => undefined), () => void begun++)
+      const over = calls.wait(held, 600_000, new Promise(() => undefined), () => void begun++)
       return over.then((end) => {
         ends[organization_id]?.push(end)
         begun++
