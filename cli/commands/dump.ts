@@ -20,10 +20,13 @@ export async function runDump(
   stderr: Writable,
 ): Promise<number> {
   const deployment = await readCurrentConfig(options)
-  for (const { agent_name, status } of deployment.agents)
-    if (status === 'killed')
+  for (const { agent_name, name = agent_name, status } of [
+    ...deployment.agents,
+    ...deployment.connections,
+  ])
+    if (status === 'killed' || status === 'revoked')
       stderr.write(
-        `${terminalText(String(agent_name))} is killed. The file does not record this: in another deployment, apply would create it as an active agent.\n`,
+        `${terminalText(String(name))} is ${status}. The file does not record this: in another deployment, apply would create it as active.\n`,
       )
   const config = dumpConfig(deployment)
   const text = options.output === 'json' ? `${terminalJson(config, 2)}\n` : configAsYaml(config)

@@ -9,7 +9,9 @@ import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 import type { ConfigEntry } from './read-config.ts'
 import {
   isObject,
+  isOwned,
   type Json,
+  pathOf,
   type Section,
   type Owner,
   SECTION_RESOURCES,
@@ -55,7 +57,8 @@ export async function* carryOutChanges(
       await remove(change, options)
       yield { change, warnings: [] }
     } else if (change?.action === 'update') {
-      yield { change, warnings: warningsOf(await update(change, options)) }
+      const wanted = plan.match.wantedOf(change.entry, created)
+      yield { change, warnings: warningsOf(await update(change, wanted, options)) }
     } else {
       const creations = group as readonly Create[]
       const stored = await create(creations, plan, created, options, createAgents)
@@ -70,8 +73,16 @@ export async function* carryOutChanges(
 
 type Create = ConfigChange & { action: 'create' }
 
-const warningsOf = ({ warnings }: Json): readonly string[] =>
-  Array.isArray(warnings) ? warnings.map(String) : []
+const warningsOf = ({ warnings, status, authorize_url }: Json): readonly string[] => [
+  ...(Array.isArray(warnings) ? warnings.map(String) : []),
+  ...(status !== 'needs_consent'
+    ? []
+    : typeof authorize_url === 'string'
+      ? [
+          `needs consent: open this address within ten minutes, signed in to the console as the same operator: ${authorize_url}`,
+        ]
+      : ['needs consent: connect it in the console']),
+]
 
 /** @returns the resources as the gateway shows them */
 async function create(
@@ -83,7 +94,7 @@ async function create(
 ): Promise<readonly Json[]> {
   const kind = changes[0]?.entry.kind ?? 'agents'
   const wanted = changes.map(({ entry }) =>
-    kind === 'scopes' ? withIds(entry.wanted, plan, created) : entry.wanted,
+    isOwned(kind) ? withIds(entry, plan, created) : entry.wanted,
   )
   const creation =
     kind === 'agents'
@@ -120,30 +131,40 @@ interface Refused {
   }
 }
 
-/** A scope of the file names its agent and its integration; the gateway wants their ids. */
+/** A scope or a connection of the file names its agent and its integration; the gateway wants their ids. */
 function withIds(
-  wanted: Json,
+  entry: ConfigEntry,
   { match }: ConfigPlan,
   created: ReadonlyMap<ConfigEntry, string>,
 ): Json {
-  const { agent: _agent, integration: _integration, ...settings } = wanted
+  const { agent, integration: _integration, user, ...settings } = match.wantedOf(entry, created)
   const idOf = (kind: Owner): unknown => {
-    const found = match.target(kind, wanted)
+    const found = match.target(kind, entry.wanted)
     if (found === null || !isEntry(found)) return found?.[SECTION_RESOURCES[kind].id]
     return created.get(found) ?? match.shownOf(found)?.[SECTION_RESOURCES[kind].id]
   }
-  const ids = { agent_id: idOf('agents'), integration_id: idOf('integrations') }
+  const [agent_id, integration_id] = [idOf('agents'), idOf('integrations')]
+  const subject =
+    agent === undefined
+      ? typeof user === 'string'
+        ? `user:${user}`
+        : 'shared'
+      : `agent:${String(agent_id)}`
+  const ids = { integration_id, ...(entry.kind === 'scopes' ? { agent_id } : { subject }) }
   return { ...settings, ...Object.fromEntries(Object.entries(ids).filter(([, id]) => id != null)) }
 }
 
 async function update(
   change: ConfigChange & { action: 'update' },
+  wanted: Json,
   options: AdminOptions,
 ): Promise<Json> {
   const { entry, shown } = change
   const { method } = SECTION_RESOURCES[entry.kind]
   const { path, etag } = await readUnchanged(change, entry.kind, shown, options)
-  const answer = await callAdmin(options, method, path, patchOf(change), { 'if-match': etag })
+  const answer = await callAdmin(options, method, path, patchOf(change, wanted), {
+    'if-match': etag,
+  })
   if (answer.status !== 200) throw new NotMade(change, messageOf(answer), answer)
   return answer.body as Json
 }
@@ -164,8 +185,8 @@ async function readUnchanged(
   shown: Json,
   options: AdminOptions,
 ): Promise<{ readonly path: string; readonly etag: string }> {
-  const { path: all, id } = SECTION_RESOURCES[kind]
-  const path = `${all}/${encodeURIComponent(String(shown[id]))}`
+  const { id } = SECTION_RESOURCES[kind]
+  const path = `${pathOf(kind, shown)}/${encodeURIComponent(String(shown[id]))}`
   const answer = await callAdmin(options, 'GET', path)
   const isSame =
     answer.status === 200 &&
@@ -181,11 +202,16 @@ async function readUnchanged(
 }
 
 /** The merge patch of an update: all members, but a credential or a secret only where it changes. */
-function patchOf({ entry, shown, members }: ConfigChange & { action: 'update' }): Json {
-  const { kind, wanted } = entry
+function patchOf(
+  { entry: { kind }, shown, members }: ConfigChange & { action: 'update' },
+  wanted: Json,
+): Json {
   const { agent: _agent, integration: _integration, agent_id: _id, auth, secret, ...plain } = wanted
   const isNew = (name: string): boolean =>
     members.some(({ member }) => member.split('.')[0] === name)
+  // A new credential would make a revoked connection active.
+  if (kind === 'connections')
+    return { name: plain['name'], ...(isNew('auth') ? { auth, status: shown['status'] } : {}) }
   const labels = replacing((shown['labels'] ?? {}) as Json, (wanted['labels'] ?? {}) as Json)
   if (kind === 'agents')
     return {

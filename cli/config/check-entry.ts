@@ -5,7 +5,8 @@ import { checkLabels } from '../../admin/labels/check-labels.ts'
 import type { Labels } from '../../core/catalogue/model.ts'
 import { checkMetadata } from '../../admin/agents/check-metadata.ts'
 import { mergePatch } from '../../admin/resources/merge-patch.ts'
-import { checkOwnAuth } from '../../admin/integrations/check-auth.ts'
+import { NewConnection } from '../../admin/connections/connection-schemas.ts'
+import { checkAuth, checkOwnAuth } from '../../admin/integrations/check-auth.ts'
 import { NewIntegration } from '../../admin/integrations/integration-schemas.ts'
 import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
 import { canonicalScope } from '../../admin/scopes/canonical-scope.ts'
@@ -18,7 +19,7 @@ import {
   SCOPE_WHOLE,
 } from '../../admin/scopes/scope-schemas.ts'
 import { checkInput } from '../../admin/http/check-input.ts'
-import { Strict } from '../../admin/http/common-schemas.ts'
+import { Strict, USER_PATTERN } from '../../admin/http/common-schemas.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 import { NewWebhook } from '../../admin/webhooks/webhook-schemas.ts'
@@ -55,17 +56,26 @@ interface Checked {
 }
 
 const { agent_id: _agent, integration_id: _integration, ...scopeMembers } = NewScope.properties
+const { name: ConnectionName, auth: ConnectionAuth } = NewConnection.properties
 /** By name or id, and by name or base URL. */
 const Reference = Type.String({ minLength: 1, maxLength: 2048 })
 
-/** An entry of the file is what the admin API takes, but for the ids that a scope would name. */
+/** An entry of the file is what the admin API takes, but for the ids that a scope or a connection would name. */
 const SCHEMAS: Readonly<Record<Section, TSchema>> = {
   integrations: NewIntegration,
   agents: NewAgent,
+  connections: Strict({
+    name: ConnectionName,
+    auth: ConnectionAuth,
+    integration: Reference,
+    agent: Type.Optional(Reference),
+    user: Type.Optional(Type.String({ pattern: `^${USER_PATTERN}$` })),
+  }),
   scopes: Strict({
     ...scopeMembers,
     agent: Type.Optional(Reference),
     integration: Type.Optional(Reference),
+    connection: Type.Optional(ConnectionName),
   }),
   webhooks: NewWebhook,
 }
@@ -132,7 +142,7 @@ function fillSecrets(
     return { item: fill(item, [...url, ...secret], ''), issues }
   }
   const { auth, upstream } = item
-  if (kind !== 'integrations') return { item, issues }
+  if (kind !== 'integrations' && kind !== 'connections') return { item, issues }
   const filled: Record<string, unknown> = { ...item }
   if (isObject(auth)) filled['auth'] = fill(auth, secretMembers(auth['type']), '/auth')
   if (isObject(upstream)) filled['upstream'] = fill(upstream, ['client_key'], '/upstream')
@@ -174,8 +184,15 @@ const COMPLETE: Readonly<
     const { defaults } = SECTION_RESOURCES.agents
     return { wanted: { ...defaults, ...sound, metadata, labels }, issues }
   },
+  connections: (sound) => {
+    const { auth, agent, user } = sound
+    const issues: EntryIssue[] = isObject(auth) ? checkAuth(auth as PlainAuth, isNameable) : []
+    if (agent !== undefined && user !== undefined)
+      issues.push({ path: '/user', message: 'must not be given together with agent' })
+    return { wanted: sound, issues }
+  },
   scopes: (sound) => {
-    const { agent, integration, confirm_affected, ...given } = sound
+    const { agent, integration, connection, confirm_affected, ...given } = sound
     const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
     const merged = mergePatch(SECTION_RESOURCES.scopes.defaults, given, special)
     const checked = checkInput(EditableScope, { name: 'none', rules: [], ...merged })
@@ -186,10 +203,12 @@ const COMPLETE: Readonly<
         ...settings,
         agent,
         integration,
+        ...(connection === undefined ? {} : { connection }),
         ...(confirm_affected === undefined ? {} : { confirm_affected }),
       },
       issues: [
         ...ownerIssues(sound),
+        ...connectionIssues(sound),
         ...checkScopeSettings(settings, ANY_BODY_BYTES),
         ...checkPatternsHere(settings.injection_detection),
       ],
@@ -208,6 +227,11 @@ const COMPLETE: Readonly<
     }
   },
 }
+
+const connectionIssues = ({ connection, connection_id, integration }: Json): EntryIssue[] =>
+  connection === undefined || (integration !== undefined && connection_id == null)
+    ? []
+    : [{ path: '/connection', message: 'needs an integration, and no connection_id' }]
 
 /** An entry names what its ids would, or selects it. */
 const ownerIssues = (sound: Json): readonly EntryIssue[] =>

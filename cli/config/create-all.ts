@@ -1,7 +1,7 @@
 import type { AdminOptions } from '../deployment/admin-access.ts'
 import { type AdminAnswer, callAdmin } from '../deployment/call-admin.ts'
 import { BULK } from './group-changes.ts'
-import { type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
+import { type Json, pathOf, type Section } from './section-resources.ts'
 
 /** All were created, in the order of the request, or none. */
 export type Creation =
@@ -17,9 +17,11 @@ export async function createAll(
 ): Promise<Creation> {
   const [only, ...others] = bodies
   const bulk = others.length === 0 ? undefined : BULK[section]
+  const { integration_id, ...connection } = only ?? {}
+  const body = section === 'connections' ? connection : only
   const answer =
     bulk === undefined
-      ? await callAdmin(options, 'POST', SECTION_RESOURCES[section].path, only, headers)
+      ? await callAdmin(options, 'POST', pathOf(section, { integration_id }), body, headers)
       : await callAdmin(options, 'POST', bulk.path, { data: bodies }, headers)
   if (answer.status !== 201) return { kind: 'refused', answer }
   const created = bulk === undefined ? [answer.body] : (answer.body as { data: unknown }).data

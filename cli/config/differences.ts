@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { EditableAgent } from '../../admin/agents/agent-schemas.ts'
+import { EditableConnection } from '../../admin/connections/connection-schemas.ts'
 import { EditableIntegration } from '../../admin/integrations/integration-schemas.ts'
 import { shownOf } from '../../admin/integrations/integration-view.ts'
 import { EditableScope } from '../../admin/scopes/scope-schemas.ts'
@@ -22,6 +23,8 @@ export interface MemberChange {
 const EDITABLE: Readonly<Record<Section, readonly string[]>> = {
   integrations: Object.keys(EditableIntegration.properties),
   agents: Object.keys(EditableAgent.properties),
+  // Its status is no configuration.
+  connections: Object.keys(EditableConnection.properties).filter((name) => name !== 'status'),
   scopes: Object.keys(EditableScope.properties),
   webhooks: Object.keys(EditableWebhook.properties),
 }
@@ -52,6 +55,8 @@ export function differences(
   const plain = kind === 'integrations' ? withoutKey(rest) : rest
   const { auth: auth_shown, has_secret, url: url_shown, ...current } = comparable(kind, shown)
   const changes = below('', plain, current)
+  if (kind === 'connections')
+    changes.push(...authDifferences(auth as Json, auth_shown as Json, all_secrets))
   if (kind === 'integrations') {
     const secrets = authDifferences(auth as Json, auth_shown as Json, all_secrets)
     // A new base URL or host that gets the credential requires it again, or the gateway refuses the change.

@@ -5,6 +5,7 @@ import { secretMembers } from '../../core/credential/catalogue.ts'
 import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
 import type { CurrentConfig } from './read-current-config.ts'
+import { agentOf } from './plan-changes.ts'
 import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
 import { yamlText } from '../terminal/yaml-text.ts'
 
@@ -35,8 +36,26 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
         ...withoutDefaults({ metadata, unlisted_hosts, labels }, SECTION_RESOURCES.agents.defaults),
       }
     }),
+    connections: sorted(
+      deployment.connections.map((shown) => {
+        const { name, subject } = shown
+        const integration = integrationNames.get(shown['integration_id'])
+        const agent = agentNames.get(agentOf(shown))
+        const user = String(subject).startsWith('user:') ? String(subject).slice(5) : undefined
+        return { shown, integration, agent, user, name }
+      }),
+      ({ integration, agent, user, name }) => [integration, agent, user, name],
+    ).map(({ shown, integration, agent, user, name }) => ({
+      name,
+      integration,
+      ...named('agent', agent),
+      ...named('user', user),
+      auth: authEntry(`${String(integration)} ${String(name)}`, shown['auth'], variables),
+    })),
     scopes: sorted(
-      deployment.scopes.map((shown) => scopeEntry(shown, agentNames, integrationNames)),
+      deployment.scopes.map((shown) =>
+        scopeEntry(withConnection(shown, deployment.connections), agentNames, integrationNames),
+      ),
       ({ agent, integration, priority = SECTION_RESOURCES.scopes.defaults['priority'] }) => [
         agent,
         integration,
@@ -89,14 +108,6 @@ const HEAD = ` Written by agw dump. Secrets are references to environment variab
 
 function integrationEntry(shown: Json, variables: VariableNames): Json {
   const { name, base_url, auth, ...rest } = comparable('integrations', shown)
-  const members = auth as Json
-  const secrets = secretMembers(members['type'])
-  const entries = Object.entries(members).map(([member, value]) => {
-    const secret = secrets.find((one) => member === `${one}_last4`)
-    return secret === undefined
-      ? [member, value]
-      : [secret, variables.referenceFor(String(name), secret)]
-  })
   return {
     name,
     base_url,
@@ -105,8 +116,32 @@ function integrationEntry(shown: Json, variables: VariableNames): Json {
       String(name),
       variables,
     ),
-    auth: Object.fromEntries(entries) as Json,
+    auth: authEntry(String(name), auth, variables),
   }
+}
+
+/** A credential with references in place of its secrets. */
+function authEntry(name: string, auth: unknown, variables: VariableNames): Json {
+  const members = auth as Json
+  const secrets = secretMembers(members['type'])
+  const entries = Object.entries(members).map(([member, value]) => {
+    const secret = secrets.find((one) => member === `${one}_last4`)
+    return secret === undefined ? [member, value] : [secret, variables.referenceFor(name, secret)]
+  })
+  return Object.fromEntries(entries) as Json
+}
+
+/** A scope that names a connection by its name, if that tells it from others. */
+function withConnection(scope: Json, connections: readonly Json[]): Json {
+  const { connection_id = null, agent_id, ...settings } = scope
+  const own = connections.find((one) => one['connection_id'] === connection_id)
+  const alike = connections.filter(
+    ({ name, integration_id, subject }) =>
+      name === own?.['name'] &&
+      integration_id === own?.['integration_id'] &&
+      ['shared', `agent:${String(agent_id)}`].includes(String(subject)),
+  )
+  return alike.length === 1 ? { ...settings, agent_id, connection: own?.['name'] } : scope
 }
 
 /** There is a private key where there is a client certificate. */
@@ -127,6 +162,7 @@ function scopeEntry(
     name,
     ...named('agent', agents.get(shown['agent_id']) ?? shown['agent_id']),
     ...named('integration', integrations.get(shown['integration_id']) ?? shown['integration_id']),
+    ...named('connection', shown['connection']),
     rules,
     ...withoutDefaults(settings, SECTION_RESOURCES.scopes.defaults),
   }
@@ -166,7 +202,7 @@ function withoutDefaults(members: Json, defaults: Json): Json {
 }
 
 /** By code units, so that the locale does not change the order. The sort is stable. */
-function sorted(all: readonly Json[], keysOf: (one: Json) => readonly unknown[]): readonly Json[] {
+function sorted<T>(all: readonly T[], keysOf: (one: T) => readonly unknown[]): readonly T[] {
   const keyed = all.map((one) => ({ one, key: keysOf(one).map(String) }))
   keyed.sort((a, b) => {
     const i = a.key.findIndex((part, at) => part !== b.key[at])

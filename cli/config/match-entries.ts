@@ -1,4 +1,5 @@
 import type { FileProblem } from './config-text.ts'
+import { ConnectionIndex, connectionKey, type Pairs, shownPlaceOf } from './connection-index.ts'
 import { differences } from './differences.ts'
 import { nearestName } from './nearest-name.ts'
 import { groupBy, isEntry, OwnerIndex, type FoundOwner, UNIQUE } from './owner-index.ts'
@@ -20,6 +21,8 @@ export interface Match {
   readonly shownOf: (entry: ConfigEntry) => Json | null
   /** What a scope of the file refers to; null if it selects it. */
   readonly target: (kind: Owner, scope: Json) => FoundOwner | null
+  /** The members of an entry, with the id of the connection that a scope names. */
+  readonly wantedOf: (entry: ConfigEntry, created?: ReadonlyMap<ConfigEntry, string>) => Json
   /** By kind, resources that no entry of the file matches. */
   readonly unnamed: Readonly<Record<Section, readonly Json[]>>
   readonly problems: readonly FileProblem[]
@@ -57,15 +60,21 @@ export function matchEntries(config: Config, deployment: CurrentConfig, prune: b
     const message = refusalOf(kind, reference, config, indexes[kind], prune)
     if (message !== null) problem(at, message)
   }
+  /** The id; the place of one that is new, which equals no id. */
   const idOf = (kind: Owner, scope: Json): unknown => {
     if (scope[REFERENCE[kind]] === undefined) return null
     const found = target(kind, scope)
-    const shown = found !== null && isEntry(found) ? pairs.get(found) : found
-    return shown?.[SECTION_RESOURCES[kind].id]
+    if (found === null || !isEntry(found)) return found?.[SECTION_RESOURCES[kind].id]
+    return pairs.get(found)?.[SECTION_RESOURCES[kind].id] ?? found.at
   }
+  const connections = new ConnectionIndex(config, idOf, pairs, () => rest('connections'))
   const byName = ({ name }: Json): string => String(name)
   // How entries of all other sections are matched. A section that is missing here does not compile.
   const keys: Readonly<Record<Other, MatchKeys>> = {
+    connections: {
+      ofEntry: (one) => connectionKey(connections.placeOf(one), one),
+      ofShown: (one) => connectionKey(shownPlaceOf(one), one),
+    },
     scopes: {
       ofEntry: (scope) => {
         const ids = OWNERS.map((kind) => idOf(kind, scope))
@@ -76,12 +85,14 @@ export function matchEntries(config: Config, deployment: CurrentConfig, prune: b
     },
     webhooks: { ofEntry: byName, ofShown: byName },
   }
-  for (const kind of OTHERS) matchByKey(kind, entries[kind], rest(kind), pairs, keys[kind])
+  const wantedOf: Match['wantedOf'] = (entry, created) => connections.wantedOf(entry, created)
+  for (const kind of OTHERS)
+    matchByKey(kind, entries[kind], rest(kind), pairs, { ...keys[kind], wantedOf })
+  problems.push(...connections.problems(prune))
   const unnamed = Object.fromEntries(SECTIONS.map((kind) => [kind, rest(kind)])) as Match['unnamed']
-  return { shownOf: (entry) => pairs.get(entry) ?? null, target, unnamed, problems }
+  return { shownOf: (entry) => pairs.get(entry) ?? null, target, wantedOf, unnamed, problems }
 }
 
-type Pairs = Map<ConfigEntry, Json>
 type Rest = (kind: Section) => readonly Json[]
 type AddProblem = (at: string, message: string) => void
 
@@ -143,7 +154,7 @@ function matchAgents(
   }
 }
 
-/** Entries and resources with the same key match. Null: an entry that cannot match yet, because its owner is new. */
+/** Entries and resources with the same key match. Null: an entry whose owner is not known. */
 interface MatchKeys {
   readonly ofEntry: (wanted: Json) => string | null
   readonly ofShown: (shown: Json) => string
@@ -155,7 +166,7 @@ function matchByKey(
   entries: readonly ConfigEntry[],
   shown: readonly Json[],
   pairs: Pairs,
-  key: MatchKeys,
+  key: MatchKeys & Pick<Match, 'wantedOf'>,
 ): void {
   const byKey = groupBy(shown, key.ofShown)
   const takeFirst = (entry: ConfigEntry, fits: (one: Json) => boolean): void => {
@@ -164,7 +175,7 @@ function matchByKey(
     if (found >= 0) pairs.set(entry, there.splice(found, 1)[0] as Json)
   }
   for (const entry of entries)
-    takeFirst(entry, (one) => differences(kind, entry.wanted, one, false).length === 0)
+    takeFirst(entry, (one) => differences(kind, key.wantedOf(entry), one, false).length === 0)
   for (const entry of entries) if (!pairs.has(entry)) takeFirst(entry, () => true)
 }
 

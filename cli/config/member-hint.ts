@@ -18,6 +18,8 @@ export function memberHint(kind: Section, schema: TSchema, item: Json, path: str
   if (shape?.properties === undefined || Object.hasOwn(shape.properties, last)) return ''
   if (kind === 'agents' && segments.length === 0 && KILLS.includes(last))
     return ': the configuration cannot kill or reactivate agents; use agw kill and agw reactivate'
+  if (kind === 'connections' && segments.length === 0 && last === 'status')
+    return ': the configuration cannot revoke connections; use the console'
   const near = nearestName(last, Object.keys(shape.properties))
   return near === null ? '' : `; did you mean ${near}?`
 }

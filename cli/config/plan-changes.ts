@@ -11,6 +11,7 @@ import {
   type Section,
   SECTIONS,
   type Owner,
+  isOwned,
   REFERENCE,
   SECTION_RESOURCES,
 } from './section-resources.ts'
@@ -64,7 +65,7 @@ export function planChanges(
       const shown = match.shownOf(entry)
       const title = titleOf(entry, match)
       const members =
-        shown === null ? [] : differences(kind, entry.wanted, shown, options.all_secrets)
+        shown === null ? [] : differences(kind, match.wantedOf(entry), shown, options.all_secrets)
       if (shown === null) changes.push({ action: 'create', entry, title })
       else if (members.length > 0) changes.push({ action: 'update', entry, title, shown, members })
       else unchanged++
@@ -87,16 +88,16 @@ export function planChanges(
 
 function titleOf({ kind, wanted }: ConfigEntry, match: Match): string {
   const name = String(wanted[SECTION_RESOURCES[kind].named_by])
+  if (!isOwned(kind)) return name
+  const integration = nameOfTarget(match, 'integrations', wanted)
+  const isForAll = kind === 'connections' && wanted['agent'] === undefined
+  const agent = isForAll ? undefined : nameOfTarget(match, 'agents', wanted)
   return kind === 'scopes'
-    ? scopeTitle(
-        name,
-        nameOfTarget(match, 'agents', wanted),
-        nameOfTarget(match, 'integrations', wanted),
-      )
-    : name
+    ? scopeTitle(name, agent, integration)
+    : connectionTitle(name, integration, agent, wanted['user'])
 }
 
-/** The name of the resource that a scope of the file refers to. */
+/** The name of the resource that a scope or connection of the file refers to. */
 function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
   const found = match.target(kind, scope)
   return found === null
@@ -104,10 +105,18 @@ function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
     : membersOf(found)[SECTION_RESOURCES[kind].named_by]
 }
 
+const connectionTitle = (name: string, integration: unknown, agent: unknown, user: unknown) => {
+  const of = [
+    ...(typeof agent === 'string' ? [`, agent ${agent}`] : []),
+    ...(typeof user === 'string' ? [`, user ${user}`] : []),
+  ]
+  return `${name} (${String(integration)}${of.join('')})`
+}
+
 const scopeTitle = (name: string, agent: unknown, integration: unknown): string =>
   `${name} (${String(agent)} → ${String(integration)})`
 
-/** A scope is deleted with its agent or integration, even if the file has no section of scopes. */
+/** Scopes and connections are deleted with their agent or integration, even if the file has no section of them. */
 function deletions(
   unnamed: readonly { readonly kind: Section; readonly shown: Json }[],
   deployment: CurrentConfig,
@@ -115,14 +124,16 @@ function deletions(
   const gone = new Set(
     unnamed.map(({ kind, shown }) => `${kind} ${String(shown[SECTION_RESOURCES[kind].id])}`),
   )
-  const orphans = deployment.scopes
-    .filter(
-      ({ scope_id, agent_id, integration_id }) =>
-        !gone.has(`scopes ${String(scope_id)}`) &&
-        (gone.has(`agents ${String(agent_id)}`) ||
-          gone.has(`integrations ${String(integration_id)}`)),
-    )
-    .map((shown) => ({ kind: 'scopes' as const, shown }))
+  const orphans = (['connections', 'scopes'] as const).flatMap((kind) =>
+    deployment[kind]
+      .filter(
+        (shown) =>
+          !gone.has(`${kind} ${String(shown[SECTION_RESOURCES[kind].id])}`) &&
+          (gone.has(`agents ${String(agentOf(shown))}`) ||
+            gone.has(`integrations ${String(shown['integration_id'])}`)),
+      )
+      .map((shown) => ({ kind, shown })),
+  )
   const order = SECTIONS.toReversed()
   return [...unnamed, ...orphans]
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
@@ -134,15 +145,28 @@ function deletions(
     }))
 }
 
+/** Of a scope or a connection. */
+export const agentOf = ({ agent_id, subject }: Json): unknown =>
+  agent_id ?? /^agent:(.*)$/s.exec(String(subject))?.[1]
+
 function titleOfShown(kind: Section, shown: Json, { agents, integrations }: CurrentConfig): string {
   const name = String(shown[SECTION_RESOURCES[kind].named_by])
-  if (kind !== 'scopes') return name
-  const agent = agents.find(({ agent_id }) => agent_id === shown['agent_id'])
-  const integration = integrations.find((one) => one['integration_id'] === shown['integration_id'])
+  if (!isOwned(kind)) return name
+  const agent_id = agentOf(shown)
+  const agent = agents.find((one) => one['agent_id'] === agent_id)?.['agent_name'] ?? agent_id
+  const found = integrations.find((one) => one['integration_id'] === shown['integration_id'])
+  const integration = found?.['name'] ?? shown['integration_id']
+  if (kind === 'connections')
+    return connectionTitle(
+      name,
+      integration,
+      agent,
+      /^user:(.*)$/s.exec(String(shown['subject']))?.[1],
+    )
   return scopeTitle(
     name,
-    agent?.['agent_name'] ?? shown['agent_id'] ?? selectorText(shown['agent_selector']),
-    integration?.['name'] ?? shown['integration_id'] ?? selectorText(shown['integration_selector']),
+    agent ?? selectorText(shown['agent_selector']),
+    integration ?? selectorText(shown['integration_selector']),
   )
 }
 

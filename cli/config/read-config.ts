@@ -8,6 +8,7 @@ import {
   type Section,
   SECTIONS,
   type Owner,
+  isOwned,
   OWNERS,
   REFERENCE,
 } from './section-resources.ts'
@@ -32,7 +33,7 @@ export interface Config {
   readonly text: ConfigText
   /** Entries without errors. */
   readonly entries: readonly ConfigEntry[]
-  /** Entries that scopes can refer to, including those with errors. */
+  /** What scopes and connections refer to, including those with errors. */
   readonly references: readonly OwnerReference[]
   /** Sections present in the file. Resources of other sections are not managed by it. */
   readonly sections: ReadonlySet<Section>
@@ -64,7 +65,7 @@ export function readConfig(source: string, env: Environment): Config {
           for (const { path, message } of checked.issues) issues.push({ path: at + path, message })
           if (checked.wanted !== null)
             entries.push({ kind, at, wanted: checked.wanted, given: checked.given })
-          if (kind === 'scopes') references.push(...referencesOf(item, at))
+          if (isOwned(kind)) references.push(...referencesOf(item, at))
         }
       }
     }
@@ -81,9 +82,9 @@ export function readConfig(source: string, env: Environment): Config {
   }
 }
 
-function referencesOf(scope: unknown, at: string): OwnerReference[] {
+function referencesOf(item: unknown, at: string): OwnerReference[] {
   return OWNERS.flatMap((kind) => {
-    const reference = isObject(scope) ? scope[REFERENCE[kind]] : undefined
+    const reference = isObject(item) ? item[REFERENCE[kind]] : undefined
     return typeof reference === 'string'
       ? [{ kind, at: `${at}/${REFERENCE[kind]}`, reference }]
       : []

@@ -1,3 +1,4 @@
+import { CONNECTION_RESOURCE } from '../../admin/connections/connection-schemas.ts'
 import { AGENT_DEFAULTS, AGENT_RESOURCE } from '../../admin/agents/agent-schemas.ts'
 import {
   INTEGRATION_DEFAULTS,
@@ -8,13 +9,15 @@ import { WEBHOOK_RESOURCE } from '../../admin/webhooks/webhook-schemas.ts'
 import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 
 /** The sections of a file, in the order in which a change of one may need those before it. */
-export const SECTIONS = ['integrations', 'agents', 'scopes', 'webhooks'] as const
+export const SECTIONS = ['integrations', 'agents', 'connections', 'scopes', 'webhooks'] as const
 export type Section = (typeof SECTIONS)[number]
 
-/** What a scope refers to. */
+/** What a scope or a connection refers to. */
 export const OWNERS = ['agents', 'integrations'] as const satisfies readonly Section[]
 export type Owner = (typeof OWNERS)[number]
-/** The member of a scope that refers to one. */
+export const isOwned = (kind: Section): kind is 'connections' | 'scopes' =>
+  kind === 'connections' || kind === 'scopes'
+/** The member that refers to one. */
 export const REFERENCE = { agents: 'agent', integrations: 'integration' } as const
 
 /** What the admin API calls a resource of a kind, where it is, and how `agw apply` changes it. */
@@ -45,6 +48,14 @@ export const SECTION_RESOURCES: Readonly<Record<Section, SectionResource>> = {
     method: 'PATCH',
     defaults: AGENT_DEFAULTS,
   },
+  connections: {
+    ...CONNECTION_RESOURCE,
+    // All of them; pathOf has those of an integration.
+    path: '/admin/connections',
+    named_by: 'name',
+    method: 'PATCH',
+    defaults: {},
+  },
   scopes: { ...SCOPE_RESOURCE, named_by: 'name', method: 'PUT', defaults: SCOPE_DEFAULTS },
   webhooks: {
     ...WEBHOOK_RESOURCE,
@@ -53,6 +64,15 @@ export const SECTION_RESOURCES: Readonly<Record<Section, SectionResource>> = {
     defaults: { secret: null, format: 'standard', ca_certificates: null },
   },
 }
+
+/** Where resources like this one are created, and below which each has its own path. */
+export const pathOf = (kind: Section, { integration_id }: Json): string =>
+  kind === 'connections'
+    ? CONNECTION_RESOURCE.path.replace(
+        ':integration_id',
+        encodeURIComponent(String(integration_id)),
+      )
+    : SECTION_RESOURCES[kind].path
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

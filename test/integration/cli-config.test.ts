@@ -218,6 +218,92 @@ scopes:
   assert.match(text, /- \/chat\/completions/)
 })
 
+test('connections are matched by API, subject and name, a scope names one, and no plan or dump shows a secret', async () => {
+  const { apply, diff, dump, operator } = await emptyOrganization()
+  const credential = { type: 'bearer', token: '${SECRET_A}' }
+  const billing = { name: 'billing', integration: 'openai', auth: credential }
+  const own = { ...billing, name: 'own', agent: 'bot' }
+  const alices = { ...billing, name: 'alice', user: 'alice' }
+  const scope = { name: 'chat', agent: 'bot', integration: 'openai', rules: [] }
+  const file = (connections: object[], named: object = { connection: 'billing' }): string =>
+    config({ connections, scopes: [{ ...scope, ...named }] })
+  const all = file([billing, own, alices])
+  const first = await apply(all)
+  assert.equal(first.code, 0, first.err)
+  assert.match(
+    first.out,
+    /\+ connection billing \(openai\)\n\+ connection own \(openai, agent bot\)\n\+ connection alice \(openai, user alice\)\n\+ scope/,
+  )
+  assert.match((await apply(all)).err, /^Nothing to do; 8 unchanged/)
+  const { data: made } = await operator.send('GET', '/admin/connections')
+  const idOf = (called: string): string =>
+    made.find(({ name }: { name: string }) => name === called).connection_id
+  const named = async (): Promise<unknown> =>
+    (await operator.send('GET', '/admin/scopes')).data[0].connection_id
+  assert.equal(await named(), idOf('billing'))
+  const text = await dump()
+  assert.match(text, /connection: billing\n/)
+  assert.match(text, /token: \$\{OPENAI_BILLING_TOKEN\}/)
+  for (const secret of Object.values(SECRETS)) assert.doesNotMatch(text, new RegExp(secret))
+
+  // Another credential for a revoked connection does not make it active.
+  const at = `/admin/integrations/${made[0].integration_id}/connections/${idOf('billing')}`
+  await operator.send('PATCH', at, { status: 'revoked' })
+  const other = { ...credential, token: '${SECRET_B}' }
+  const next = [
+    { ...billing, auth: other },
+    { ...own, name: 'mine' },
+    { ...own, agent: 'other' },
+  ]
+  const changed = file(next, { connection: 'mine' })
+  const told = await diff(changed)
+  assert.equal(
+    told.out,
+    [
+      '~ connection billing (openai)',
+      '    auth.token: written again',
+      '~ connection mine (openai, agent bot)',
+      '    name: "own" → "mine"',
+      '+ connection own (openai, agent other)',
+      '~ scope chat (bot → openai)',
+      `    connection_id: "${idOf('billing')}" → "${idOf('own')}"`,
+      '',
+    ].join('\n'),
+  )
+  assert.equal((await apply(changed)).out, told.out)
+  assert.equal((await operator.send('GET', at)).status, 'revoked')
+  const pruned = await apply(file([billing]), { prune: true })
+  assert.match(
+    pruned.out,
+    /- connection own[^]*- connection mine|- connection mine[^]*- connection own/,
+  )
+  assert.equal((await operator.send('GET', '/admin/connections')).data.length, 1)
+})
+
+test('connections of a file that cannot be told apart, or are named in vain, are errors before anything is written', async () => {
+  const { apply, dump } = await emptyOrganization()
+  const auth = { type: 'bearer', token: '${SECRET_A}' }
+  const own = { name: 'own', integration: 'openai', agent: 'bot', auth }
+  const scope = { name: 'chat', agent: 'bot', integration: 'openai', rules: [] }
+  const empty = await dump()
+  for (const [connections, scopes, message] of [
+    [[own, { ...own, name: 'second' }], [], /connections\[1\]\.name has the agent or user of a/],
+    [[{ ...own, user: 'u' }], [], /connections\[0\]\.user must not be given together with agent/],
+    [[{ ...own, integration: 'x' }], [], /connections\[0\]\.integration names an unknown/],
+    [[{ ...own, agent: 'bott' }], [], /connections\[0\]\.agent names an unknown agent/],
+    [[{ ...own, status: 'active' }], [], /connections\[0\]\.status .*cannot revoke connections/],
+    [[{ ...own, auth: { ...auth, token: 'plain' } }], [], /auth\.token is a secret and must not/],
+    [[own], [{ ...scope, agent: 'other', connection: 'own' }], /connection names no connection/],
+    [[own], [{ ...scope, connection: 'owns' }], /scopes\[0\]\.connection names no connection/],
+    [[own], [{ ...scope, connection: 'own', connection_id: 'con_1' }], /and no connection_id/],
+  ] as const) {
+    const { code, out, err } = await apply(config({ connections, scopes }))
+    assert.deepEqual([code, out], [1, ''], err)
+    assert.match(err, message)
+  }
+  assert.equal(await dump(), empty)
+})
+
 test('a killed agent stays killed, whatever a file says of it', async () => {
   const { apply, operator, keys } = await emptyOrganization()
   await apply(config())
@@ -459,7 +545,7 @@ test('an apply that is cut off at any request, before or after it, is completed 
       assert.equal(statSync(keysOut).mode & 0o777, 0o600)
     }
   }
-  // Four lists are read, and two agents in one request and three other resources made.
+  // Five lists are read, and two agents in one request and three other resources made.
   assert.ok(cuts >= 2 * 8, String(cuts))
 })
 

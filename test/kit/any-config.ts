@@ -64,6 +64,8 @@ const KEY = '${SECRET_KEY}'
 const auth = fc.oneof(
   ...CREDENTIAL_TYPES.filter(({ application }) => application.kind !== 'connection').map(anyAuth),
 )
+/** Of a connection, also one that needs consent. */
+const credential = fc.oneof(...CREDENTIAL_TYPES.map(anyAuth))
 
 const settings = fc.record(
   {
@@ -120,6 +122,10 @@ export const anyConfig = fc
   .record({
     integrations: fc.array(fc.tuple(fewNames, auth, fc.boolean()), { maxLength: 3 }),
     agents: fc.array(fc.tuple(fewNames, metadata), { maxLength: 3 }),
+    connections: fc.array(
+      fc.tuple(fewNames, fc.nat(), fc.constantFrom('', 'user', 'agent'), credential),
+      { maxLength: 3 },
+    ),
     scopes: fc.array(
       fc.tuple(fewNames, fc.nat(), fc.nat(), fc.array(rule, { maxLength: 2 }), settings),
       {
@@ -136,7 +142,7 @@ export const anyConfig = fc
       { maxLength: 3 },
     ),
   })
-  .map(({ integrations, agents, scopes, webhooks }) => ({
+  .map(({ integrations, agents, connections, scopes, webhooks }) => ({
     integrations: integrations.map(([called, credential, strip_agent_id], i) => ({
       name: called,
       base_url: `https://api${i}.example.com/v1`,
@@ -153,6 +159,16 @@ export const anyConfig = fc
       ...(i === 1 ? { unlisted_hosts: 'allow' } : {}),
       ...(i % 2 === 1 ? { labels: { team: agent_name.length > 1 ? 'a' : 'b', 'x.io/y': '' } } : {}),
     })),
+    connections:
+      agents.length === 0 || integrations.length === 0
+        ? []
+        : connections.map(([called, at, of, credential], i) => ({
+            name: called,
+            integration: `https://api${at % integrations.length}.example.com/v1`,
+            ...(of === 'user' ? { user: `u${i}` } : {}),
+            ...(of === 'agent' && i < agents.length ? { agent: `chosen-${i}` } : {}),
+            auth: credential,
+          })),
     scopes:
       agents.length === 0 || integrations.length === 0
         ? []

@@ -31,6 +31,7 @@ test('what is written as YAML is read as what the same JSON says', () => {
 const LINE_SEPARATOR_FIRST = {
   integrations: [],
   agents: [{ agent_name: '\u2028¡', agent_id: 'chosen-0', metadata: {} }],
+  connections: [],
   scopes: [],
   webhooks: [],
 }
@@ -116,7 +117,7 @@ webhooks:
 const odd: readonly [what: string, source: string, says: RegExp][] = [
   ['no YAML', 'agents: [', /^1  cannot be parsed: Flow sequence in block collection/],
   ['a member twice', 'agents: []\nagents: []', /^2  cannot be parsed: Map keys must be unique/],
-  ['a text', 'hello', /^1  must have sections: integrations, agents, scopes, webhooks/],
+  ['a text', 'hello', /^1  must have sections: integrations, agents, connections, scopes, webhooks/],
   ['nothing', '', /^1  must have sections/],
   ['a section without a list', 'agents:\nscopes: []', /^1 agents must be a list; write \[\]/],
   [

@@ -76,6 +76,7 @@ test('threat 25: a dump prints none either, and is read as what was there', () =
     const config = {
       integrations: [],
       agents: [{ agent_name: `a ${hostile} b`, metadata: { [`k${hostile}`]: hostile, l: 'x\ny' } }],
+      connections: [],
       scopes: [],
       webhooks: [],
     }
