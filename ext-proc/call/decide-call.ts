@@ -2,7 +2,7 @@ import { type Batch, describeParts } from '../../core/request/batch.ts'
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Header } from '../../core/request/header.ts'
 import type { SecretReferences } from '../../core/secret/secret-references.ts'
-import type { TokenCache } from '../credential/token-cache.ts'
+import type { TokenCache, TokenOrder } from '../credential/token-cache.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Standing } from '../verdict/standing.ts'
 import { type Deny, deny, type Pass, pass, type Step } from '../verdict/step.ts'
@@ -99,7 +99,7 @@ async function decide(
   if (rate.kind === 'deny') return rate
   if (taking !== null) record.note('rate', 'pass')
 
-  if (io.has_body) askForToken(services, call)
+  const asked = io.has_body ? askForToken(services, call) : null
   const body = plan === null ? UNREAD : await readCallBody(services, call, plan, io, record)
   if (body.kind === 'deny') return body
   const { sent, facts } = body.value
@@ -129,7 +129,7 @@ async function decide(
   if (approval?.kind === 'deny') return approval
 
   const bytes = approval?.value?.body ?? sent
-  const filling = credentialOf(services, call, headers, bytes)
+  const filling = credentialOf(services, call, headers, bytes, asked)
   const credential = filling instanceof Promise ? await filling : filling
   if (credential.kind === 'deny') return unsent(approval, shownCredential(credential, facts))
   const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
@@ -214,8 +214,9 @@ function credentialOf(
   call: AdmittedCall,
   headers: readonly Header[],
   sent: SentBody | null,
+  asked: TokenOrder | null,
 ): Step<FilledCredential> | Promise<Step<FilledCredential>> {
-  const readying = readyCredential(services, call, headers, sent?.bytes ?? null)
+  const readying = readyCredential(services, call, headers, sent?.bytes ?? null, asked)
   return readying instanceof Promise
     ? readying.then((ready) => attach(services, call, ready))
     : attach(services, call, readying)

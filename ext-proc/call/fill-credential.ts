@@ -4,6 +4,7 @@ import {
   type CredentialEffect,
   echoedSecret,
   sentSecret,
+  type StaticCredential,
   withHeaders,
 } from '../../core/decision/apply-credential.ts'
 import type { EchoGuard } from '../../core/catalogue/model.ts'
@@ -49,10 +50,11 @@ export function fillCredential(
     headers: effect.headers,
     raw_query: effect.raw_query,
     raw_path: effect.raw_path ?? call.target.raw_path,
-    echo_forms: echoForms(
-      isStatic ? echoedSecret(credential.auth) : null,
-      guard === 'off' ? [] : partsOf(effect),
-    ),
+    echo_forms: isStatic
+      ? formsOf(credential.auth, guard !== 'off', effect)
+      : guard === 'off'
+        ? null
+        : echoForms(null, partsOf(effect)),
     echo_secrets: guard === 'full' ? secretsOf(credential, effect.headers) : [],
     onUnauthorized: credential.onUnauthorized,
   })
@@ -79,6 +81,22 @@ function secretsOf(credential: ReadyCredential, headers: readonly Header[]): rea
   if (auth.type !== 'basic') return headers.map(({ value }) => value.replace(SCHEME, ''))
   const [user, password] = [auth.username.reveal(), auth.password.reveal()]
   return [`${user}:${password}`, password === '' ? user : password].map(latin1)
+}
+
+/** With and without the parts of headers; a credential is the same for all of its calls, and its patterns are costly to make. */
+const known = [true, false].map(() => new WeakMap<object, { readonly forms: RegExp | null }>())
+
+function formsOf(
+  auth: StaticCredential,
+  isGuarded: boolean,
+  effect: Extract<CredentialEffect, { kind: 'applied' }>,
+): RegExp | null {
+  const key = auth.type === 'bearer' ? auth.token : auth
+  const made = known[Number(isGuarded)]?.get(key) ?? {
+    forms: echoForms(echoedSecret(auth), isGuarded ? partsOf(effect) : []),
+  }
+  known[Number(isGuarded)]?.set(key, made)
+  return made.forms
 }
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

@@ -41,15 +41,18 @@ export type ReadyCredential =
       readonly onUnauthorized: (() => void) | null
     }
 
-/** A token is fetched while the body arrives and is scanned. */
-export function askForToken({ tokens, references }: Services, call: AdmittedCall): void {
+/** A token is fetched while the body arrives and is scanned. Null: none is fetched. */
+export function askForToken(
+  { tokens, references }: Services,
+  call: AdmittedCall,
+): TokenOrder | null {
   const stored = authOf(call)
   const auth = stored === null ? null : references.resolve(call.agent.organization_id, stored)
   // A secret that is being read is waited for later.
-  if (auth === null || auth instanceof Promise) return
-  const isUsable = narrowingCause(auth, call) === null
-  const client = isUsable ? clientOf(auth, call) : null
-  if (client !== null) void tokens.get(orderOf(call, auth, client))
+  if (auth === null || auth instanceof Promise) return null
+  const order = narrowingCause(auth, call) === null ? orderOf(call, auth) : null
+  if (order !== null) void tokens.get(order)
+  return order
 }
 
 const NO_AUTH: OpenedAuth = { type: 'none' }
@@ -67,12 +70,14 @@ function authOf({ organization, integration, scope, credential }: AdmittedCall):
  * Waits for a secret that is kept elsewhere, for an access token that is not cached, or for the hash of a large body.
  * @param headers as received: a client may have signed the chunks of the body
  * @param body as it is sent to the API; null if it was not buffered.
+ * @param asked what `askForToken` has returned
  */
 export function readyCredential(
   { connectUrl, ...services }: Services & { readonly connectUrl: ConnectUrl },
   call: AdmittedCall,
   headers: readonly Header[],
   body: Buffer | null,
+  asked: TokenOrder | null,
 ): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   if (call.credential.kind === 'refused') return denyConnection(call, call.credential, connectUrl)
   const stored = authOf(call)
@@ -80,7 +85,7 @@ export function readyCredential(
   const use = (auth: OpenedAuth | null) =>
     auth === null
       ? denyCredential(call, { cause: 'reference_unavailable' })
-      : readyAuth(services, call, auth, { headers, body })
+      : readyAuth(services, call, auth, { headers, body, asked })
   const auth = services.references.resolve(call.agent.organization_id, stored)
   return auth instanceof Promise ? auth.then(use) : use(auth)
 }
@@ -89,13 +94,20 @@ function readyAuth(
   { tokens }: Services,
   call: AdmittedCall,
   auth: OpenedAuth,
-  { headers, body }: { readonly headers: readonly Header[]; readonly body: Buffer | null },
+  {
+    headers,
+    body,
+    asked,
+  }: {
+    readonly headers: readonly Header[]
+    readonly body: Buffer | null
+    readonly asked: TokenOrder | null
+  },
 ): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   const cause = narrowingCause(auth, call)
   if (cause !== null) return denyCredential(call, { cause })
-  const client = clientOf(auth, call)
-  if (client !== null) {
-    const order = orderOf(call, auth, client)
+  const order = asked ?? orderOf(call, auth)
+  if (order !== null) {
     const found = tokens.get(order)
     const use = (result: TokenResult) =>
       withToken(tokens, call, order, { auth, result, headers, body })
@@ -227,20 +239,38 @@ interface SignedCall {
   readonly onUnauthorized: (() => void) | null
 }
 
-/** A token is the same for all hosts of an integration. */
-function orderOf(
-  { integration, scope, agent, credential }: AdmittedCall,
-  { type }: OpenedAuth,
-  client: TokenOrder['client'],
-): TokenOrder {
+/** What is asked of the token cache; null for a credential that is not exchanged. A token is the same for all hosts of an integration. */
+function orderOf(call: AdmittedCall, auth: OpenedAuth): TokenOrder | null {
+  const client = clientOf(auth, call)
+  if (client === null) return null
+  const { integration, scope, agent, credential } = call
   const owner = credentialOwner(integration, scope) ?? integration.integration
   const { organization_id, integration_id } = owner
   const { connection } = credential.credential
-  const revision = JSON.stringify(connection === null ? owner : [connection, owner.base_url])
+  const revision = connection === null ? textOf(owner) : `${textOf(connection)} ${owner.base_url}`
   const connection_id = connection?.connection_id ?? null
   const isOwn =
     connection?.subject === `agent:${agent.agent_id}` ||
     ('agent_id' in client && client.agent_id !== null)
   const agent_id = isOwn ? agent.agent_id : null
-  return { organization_id, integration_id, connection_id, agent_id, type, revision, client }
+  return {
+    organization_id,
+    integration_id,
+    connection_id,
+    agent_id,
+    type: auth.type,
+    revision,
+    client,
+  }
+}
+
+/** The policy of an organization holds each record until it changes. */
+const texts = new WeakMap<object, string>()
+
+function textOf(record: object): string {
+  const known = texts.get(record)
+  if (known !== undefined) return known
+  const text = JSON.stringify(record)
+  texts.set(record, text)
+  return text
 }

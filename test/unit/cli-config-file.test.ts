@@ -117,7 +117,11 @@ webhooks:
 const odd: readonly [what: string, source: string, says: RegExp][] = [
   ['no YAML', 'agents: [', /^1  cannot be parsed: Flow sequence in block collection/],
   ['a member twice', 'agents: []\nagents: []', /^2  cannot be parsed: Map keys must be unique/],
-  ['a text', 'hello', /^1  must have sections: integrations, agents, connections, scopes, webhooks/],
+  [
+    'a text',
+    'hello',
+    /^1  must have sections: integrations, agents, connections, scopes, webhooks/,
+  ],
   ['nothing', '', /^1  must have sections/],
   ['a section without a list', 'agents:\nscopes: []', /^1 agents must be a list; write \[\]/],
   [
