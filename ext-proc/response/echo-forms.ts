@@ -1,4 +1,5 @@
 import type { Secret } from '../../core/keys/secret.ts'
+import { escapedForms } from './echo-search.ts'
 
 /** A shorter part of a credential occurs in headers by chance. */
 const LENGTH_MIN = 8
@@ -6,17 +7,23 @@ const LENGTH_MIN = 8
 /**
  * How an API may repeat the credential of a call in its headers; null if there is nothing to look for.
  * @param query_secret a credential in the query, in any length, as it is and percent-encoded
- * @param guarded parts of a credential, also in Base64
+ * @param guarded parts of a credential, also in Base64, and as JSON and pages escape them
  */
 export function echoForms(query_secret: Secret | null, guarded: readonly Secret[]): RegExp | null {
   const named = query_secret?.reveal() ?? ''
   const parts = guarded.map((one) => one.reveal()).filter(({ length }) => length >= LENGTH_MIN)
   const forms = [
     ...(named === '' ? [] : [percentForms(named)]),
-    ...parts.flatMap((text) => [percentForms(text), ...base64Forms(text)]),
+    ...parts.flatMap((text) => [
+      percentForms(text),
+      ...base64Forms(text),
+      ...new Set(escapedForms(text).map((form) => form.replaceAll(SYNTAX, '\\$&'))),
+    ]),
   ]
   return forms.length === 0 ? null : new RegExp(forms.join('|'), 'g')
 }
+
+const SYNTAX = /[\\^$.*+?()[\]{}|/-]/g
 
 /**
  * What Base64 makes of the text wherever it stands in the encoded bytes: the characters that depend on it alone, for each of

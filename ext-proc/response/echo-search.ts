@@ -24,7 +24,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** How JSON, pages and URLs escape a text; writers of JSON in .NET, Go and Gson escape more than it demands. */
-function escapedForms(text: string): readonly string[] {
+export function escapedForms(text: string): readonly string[] {
   const json = JSON.stringify(text).slice(1, -1)
   const url = encodeURIComponent(text)
   return [
