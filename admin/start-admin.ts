@@ -32,6 +32,7 @@ import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdges } from './status/watch-edges.ts'
 import { watchProxy } from './status/watch-proxy.ts'
 import { refreshGrants } from './oauth/refresh-grants.ts'
+import { requestMails } from './requests/request-mails.ts'
 import { watchScopeEnds } from './scopes/scope-ends.ts'
 import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
@@ -204,7 +205,8 @@ function startActivity(context: AdminContext, name: string): () => Promise<void>
     max_bytes: settings.activityMaxBytes,
     retention_ms: settings.activityRetention_ms,
   }
-  const stop = startActivityWorker({ ...context, name, mailer, retention })
+  const mailRequests = requestMails({ ...context, mailer })
+  const stop = startActivityWorker({ ...context, name, mailer, mailRequests, retention })
   const { archiveDir: folder } = settings
   const bounds = {
     retention_ms: settings.archiveRetention_ms,

@@ -32,6 +32,8 @@ export interface ActivityWorkerParts {
   readonly redis: RedisClient
   readonly name: string
   readonly mailer: Mailer | null
+  /** Tells organizations of requests that wait. */
+  readonly mailRequests: (organization_ids: readonly string[]) => Promise<void>
   readonly retention: Retention
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
@@ -112,11 +114,11 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       if (sending === null && nowMs() >= due.notices) {
         due.notices = nowMs() + NOTICE_INTERVAL_MS
         // Not awaited: a slow mail server must not delay indexing.
-        sending = attempt('sending the e-mail about new alerts', () =>
-          sendAlertNotices(parts),
-        ).finally(() => {
-          sending = null
-        })
+        sending = attempt('sending e-mails', () => sendMails(parts, organization_ids)).finally(
+          () => {
+            sending = null
+          },
+        )
       }
     }
     await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
@@ -124,6 +126,16 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
   }
   await sending
   await lease.release(redis, REDIS_KEYS.activityLeader, parts.name)
+}
+
+/** About new alerts, and about requests that wait. That one of both fails does not stop the other. */
+async function sendMails(
+  parts: ActivityWorkerParts,
+  organization_ids: readonly string[],
+): Promise<void> {
+  const mails = [sendAlertNotices(parts), parts.mailRequests(organization_ids)]
+  await Promise.allSettled(mails)
+  await Promise.all(mails)
 }
 
 /** What a leader knows until it renews its leadership. */

@@ -12,6 +12,7 @@ import {
   RequestQuery,
 } from './access-request-schemas.ts'
 import { type Decide, decideRequest, tagOf } from './decide-request.ts'
+import { readLastHours } from './last-hour.ts'
 import { type KnownRequest, readRequests, viewOf } from './read-requests.ts'
 
 const tag = 'access requests'
@@ -53,7 +54,9 @@ export const accessRequestRoutes: readonly Route[] = [
     handle: async ({ context, actor, params }) => {
       const [known] = await readRequests(context, actor.organization_id, [params.request_id])
       if (known == null) return notFound()
-      return answer(200, viewOf(context, actor, known), { etag: entityTag(tagOf(known)) })
+      const { redis, clock } = context
+      const hours = await readLastHours(redis, actor.organization_id, clock.now().ms)
+      return answer(200, viewOf(context, actor, known, hours), { etag: entityTag(tagOf(known)) })
     },
   }),
   decideRoute('approve', 'Allow exactly this call, once, or all calls by its rule for a time'),
@@ -73,6 +76,7 @@ async function listRequests({
       ? REDIS_KEYS.accessRequestsOpen(organization_id)
       : REDIS_KEYS.accessRequestsOf(organization_id, agent_id)
   const counts = new Map<string, number>()
+  const hours = await readLastHours(context.redis, organization_id, context.clock.now().ms)
   return await listPage<KnownRequest>(
     {
       redis: context.redis,
@@ -89,6 +93,6 @@ async function listRequests({
       },
     },
     query,
-    (records) => records.map((known) => viewOf(context, actor, known)),
+    (records) => records.map((known) => viewOf(context, actor, known, hours)),
   )
 }

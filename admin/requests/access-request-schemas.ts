@@ -54,6 +54,21 @@ const RequestedCall = Strict({
     }),
   ),
   excerpt_is_cut: Type.Boolean(),
+  action: Nullable(
+    Type.String({
+      description:
+        'What the method and the URL do, in the words of the template of the API, or the tool of an MCP server',
+    }),
+  ),
+  names_others: Type.Boolean({
+    description:
+      'It names other methods or addresses too, or carries other calls: no words say what it does',
+  }),
+  fields: Type.Array(Strict({ name: Type.String(), value: Type.String() }), {
+    description:
+      'What matters most in the body, such as amounts and recipients, wherever it stands: at most 12, those nearest to the top first',
+  }),
+  fields_more: Count,
   headers: Type.Array(Strict({ name: Type.String(), value: Type.String() }), {
     description: 'Those that the approval covers; empty for who may not decide',
   }),
@@ -92,6 +107,8 @@ export const AccessRequestView = Strict({
     ),
   ),
   requested_until: Nullable(Timestamp),
+  /** Of the agent; null if the log does not count each. */
+  last_hour: Nullable(Strict({ calls: Count, refusals: Count, kills: Count })),
   approvers: Type.Enum([...APPROVER_ROLES]),
   needed: Count,
   reuse: Type.Enum([...APPROVAL_REUSE]),

@@ -10,6 +10,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
 import { answer, conflict, notFound, type Plan, type Refusal } from '../http/outcome.ts'
+import { readLastHours } from './last-hour.ts'
 import { type GrantPlan, makeGrant, readGrantEnd, removal } from './make-grant.ts'
 import { approvalsOf, callOf, type KnownRequest, readRequests, viewOf } from './read-requests.ts'
 import { refuseSecond } from './refuse-second.ts'
@@ -57,6 +58,7 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
     status: (changed.status ?? fields.status) as KnownRequest['status'],
   }
   const { agent_name, scope_id, integration_id } = callOf(fields)
+  const hours = await readLastHours(context.redis, actor.organization_id, now_ms)
   return {
     kind: 'plan',
     guards,
@@ -89,7 +91,7 @@ export async function decideRequest(call: DecideCall, what: Decide): Promise<Pla
       },
       ...(grant?.audits ?? []),
     ],
-    answer: answer(200, viewOf(context, actor, shown)),
+    answer: answer(200, viewOf(context, actor, shown, hours)),
   }
 }
 

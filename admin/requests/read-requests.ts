@@ -8,11 +8,13 @@ import {
   type TakenBy,
 } from '../../core/approval/access-request.ts'
 import { coveringIntegration } from './covering-integration.ts'
-import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { type Excerpt, sealedExcerpt } from '../../core/approval/excerpt.ts'
 import type { Agent, Integration } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
+import { wordsOfCall } from '../../core/approval/words-of-call.ts'
+import type { LastHour } from './last-hour.ts'
 import type { AccessRequestView } from './access-request-schemas.ts'
 
 /** A request with what its state depends on. */
@@ -93,14 +95,50 @@ export const approvalsOf = ({ approvals }: AccessRequestFields): readonly Approv
 
 type View = Static<typeof AccessRequestView>
 
+function callView(fields: AccessRequestFields, covering: KnownRequest['covering']) {
+  const {
+    agent_name: _,
+    evaluation_id: __,
+    source_ip: ___,
+    asked_by: ____,
+    names_others = false,
+    tool,
+    ...call
+  } = callOf(fields)
+  const words = tool === undefined ? wordsOfCall(call.method, call.url) : `Call the tool ${tool}`
+  const integration_id = covering?.integration_id ?? null
+  const integration_name = covering?.name ?? null
+  return {
+    ...call,
+    ...(fields.kind === 'access'
+      ? { integration_id, integration_name, scope_id: null, scope_name: null }
+      : {}),
+    digest: fields.digest,
+    action: names_others ? null : words,
+    names_others,
+  }
+}
+
+const excerptView = (shown: Excerpt | null) => ({
+  excerpt: shown?.body ?? null,
+  excerpt_is_cut: shown?.is_cut ?? false,
+  headers: pairsOf(shown?.headers),
+  fields: pairsOf(shown?.matters?.fields),
+  fields_more: shown?.matters?.more ?? 0,
+})
+
+const pairsOf = (pairs: readonly (readonly [string, string])[] = []) =>
+  pairs.map(([name, value]) => ({ name, value }))
+
 /** The excerpt is for those who may decide. */
 export function viewOf(
   { ring }: Pick<AdminContext, 'ring'>,
   { organization_id, role }: Pick<Actor, 'organization_id' | 'role'>,
   { fields, status, covering }: KnownRequest,
+  lastHourOf: (agent_id: string) => LastHour | null,
 ): View {
-  const { request_id, kind, agent_id, approvers, reuse, digest } = fields
-  const { agent_name, evaluation_id, source_ip: _, asked_by: __, ...call } = callOf(fields)
+  const { request_id, kind, agent_id, approvers, reuse } = fields
+  const { agent_name, evaluation_id } = callOf(fields)
   const shown =
     role === 'viewer'
       ? null
@@ -111,26 +149,13 @@ export function viewOf(
     status,
     agent_id,
     agent_name,
-    call: {
-      ...call,
-      ...(kind === 'access'
-        ? {
-            integration_id: covering?.integration_id ?? null,
-            integration_name: covering?.name ?? null,
-            scope_id: null,
-            scope_name: null,
-          }
-        : {}),
-      digest,
-      excerpt: shown?.body ?? null,
-      excerpt_is_cut: shown?.is_cut ?? false,
-      headers: (shown?.headers ?? []).map(([name, value]) => ({ name, value })),
-    },
+    call: { ...callView(fields, covering), ...excerptView(shown) },
     justification: fields.justification ?? null,
     justification_findings: JSON.parse(
       fields.justification_findings ?? 'null',
     ) as View['justification_findings'],
     requested_until: fields.requested_until ?? null,
+    last_hour: lastHourOf(agent_id),
     approvers,
     needed: Number(fields.needed),
     reuse,

@@ -67,11 +67,11 @@ export const tooMany = (wait_s: number): NoAgent => ({ ...no('rate_limit_exceede
 
 /** Who asks. */
 export async function agentOfKey(
-  { redis }: Pick<AdminContext, 'redis'>,
+  { redis, now }: Pick<AdminContext, 'redis' | 'now'>,
   { key }: AskingKey,
 ): Promise<AskingAgent | NoAgent> {
   const { organization_id, agent_id } = key
-  const policy = await readPolicy(redis, organization_id, agent_id)
+  const policy = await readPolicy(redis, organization_id, agent_id, now())
   const { agent, killed_at } = policy
   if (agent === null) return no('invalid_api_key')
   if (killed_at !== null) return no('agent_killed', { killed_at })

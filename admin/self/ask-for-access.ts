@@ -1,4 +1,4 @@
-import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import { composeRequest } from '../../core/approval/compose-request.ts'
 import { isAskable } from '../../core/approval/access-hint.ts'
 import { ACCESS_VALID_MS, type RequestedCall } from '../../core/approval/access-request.ts'
 import { accessDigest } from '../../core/approval/call-digest.ts'
@@ -133,7 +133,7 @@ async function makeRequest(
 
 function newRequest(
   agent_name: string,
-  { organization_id, agent_id, digest, by, now }: WantedApproval,
+  wanted: WantedApproval,
   request_id: string,
   excerpt: string,
   { method, url, words, until }: Asked,
@@ -151,47 +151,21 @@ function newRequest(
     integration_sha256: '',
     body_sha256: '',
     body_bytes: 0,
-    evaluation_id: by.request_id,
+    evaluation_id: wanted.by.request_id,
     source_ip: null,
   }
-  // A new scope is an administrator's decision, as in the rest of the admin API.
-  const approvers = 'admin'
-  return {
-    valid_ms: ACCESS_VALID_MS,
-    fields: {
-      request_id,
-      kind: 'access',
-      digest,
-      call: JSON.stringify(call),
-      excerpt,
-      approvers,
-      needed: '1',
-      reuse: 'rule',
-      valid_ms: String(ACCESS_VALID_MS),
-      grant_digest: '',
-      ...words,
-      ...(until === null ? {} : { requested_until: until }),
-    },
-    entry: entryOfNoCall({
-      event: 'access_requested',
-      organization_id,
-      agent_id,
-      agent_name,
-      timestamp: now.toISOString(),
-      actor: { source_ip: null, request_id: by.request_id, edge_id: null },
-      data: {
-        request_id,
-        kind: 'access',
-        method,
-        url,
-        service: null,
-        digest,
-        approvers,
-        needed: 1,
-        expires_at: new Date(now.getTime() + ACCESS_VALID_MS).toISOString(),
-      },
-    }),
-  }
+  const more = {
+    request_id,
+    kind: 'access',
+    excerpt,
+    // A new scope is an administrator's decision, as in the rest of the admin API.
+    approvers: 'admin',
+    needed: '1',
+    reuse: 'rule',
+    ...words,
+    ...(until === null ? {} : { requested_until: until }),
+  } as const
+  return composeRequest(wanted, call, more, ACCESS_VALID_MS)
 }
 
 async function answerOf(

@@ -125,7 +125,12 @@ async function explain(
   const { context, actor, body } = call
   const at_ms = body.at === undefined ? context.now().getTime() : readTime(body.at)
   if (at_ms === null) return invalid([{ path: '/at', message: TIME_MESSAGE }])
-  const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
+  const policy = await readPolicy(
+    context.redis,
+    actor.organization_id,
+    body.agent_id,
+    context.now(),
+  )
   const tried = body.scope === undefined ? null : await scopesWith(call, policy, body.scope)
   if (tried !== null && !tried.ok) return tried.refusal
   const { method, url, headers, body: text, via } = body
@@ -141,7 +146,12 @@ async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>)
   if (from_ms === null) return invalid([{ path: '/from', message: TIME_MESSAGE }])
   if (body.to !== undefined && to_ms === null)
     return invalid([{ path: '/to', message: TIME_MESSAGE }])
-  const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
+  const policy = await readPolicy(
+    context.redis,
+    actor.organization_id,
+    body.agent_id,
+    context.now(),
+  )
   if (policy.agent === null)
     return invalid([{ path: '/agent_id', message: 'no agent has this id' }])
   const tried = await scopesWith(call, policy, body.scope)

@@ -13,6 +13,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readConnection } from '../../core/store/read-connection.ts'
 import { scopeTextsOf } from '../labels/selected.ts'
+import { lapsedGrants } from '../requests/lapsed-grants.ts'
 import { readRecord } from '../resources/records.ts'
 import { type Formatted, parseRecord } from '../../core/store/stored-record.ts'
 
@@ -34,6 +35,7 @@ export async function readPolicy(
   redis: RedisClient,
   organization_id: string,
   agent_id: string,
+  now: Date,
 ): Promise<StoredPolicy> {
   const [agent, organization, integrationTexts, connectionTexts, locks, lockedAll] =
     await Promise.all([
@@ -47,13 +49,16 @@ export async function readPolicy(
   const record = agent?.record ?? null
   const scopeTexts =
     record === null ? [] : await scopeTextsOf(redis, organization_id, agent_id, record.labels)
+  // As on an edge, a kill has ended what an approval has made.
+  const scopes = scopeTexts
+    .map((text) => parseRecord<Scope>(text))
+    .filter(({ grant }) => grant === undefined || grant.agent_revision === record?.revision)
+  const lapsed = await lapsedGrants(redis, organization_id, scopes, integrationTexts, now)
+  const expires_at = now.toISOString()
   return {
     agent: record,
     killed_at: record === null ? null : storedKilledAt(record),
-    // As on an edge, a kill has ended what an approval has made.
-    scopes: scopeTexts
-      .map((text) => parseRecord<Scope>(text))
-      .filter(({ grant }) => grant === undefined || grant.agent_revision === record?.revision),
+    scopes: scopes.map((scope) => (lapsed.has(scope.scope_id) ? { ...scope, expires_at } : scope)),
     integrations: integrationTexts.map((text) => JSON.parse(text) as Integration & Formatted),
     connections: connectionTexts.map(readConnection),
     unlisted_hosts: organization?.record.unlisted_hosts ?? 'refuse',

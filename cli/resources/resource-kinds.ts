@@ -226,6 +226,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
       ['ID', 'request_id'],
       ['STATUS', 'status'],
       ['AGENT', 'agent_name'],
+      ['ACTION', 'call.action'],
       ['METHOD', 'call.method'],
       ['URL', 'call.url'],
       ['EXPIRES', 'expires_at'],

@@ -41,6 +41,10 @@ export interface RequestedCall {
   /** Of the call that was refused first. */
   readonly evaluation_id: string
   readonly source_ip: string | null
+  /** It names other methods or addresses too, or carries other calls. */
+  readonly names_others?: boolean
+  /** Of a call of a tool of an MCP server. */
+  readonly tool?: string
   /** The rules that ask. Absent in requests of older versions. */
   readonly asked_by?: readonly { readonly scope_id: string; readonly rule: number }[]
 }
@@ -105,6 +109,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   /** The call was refused after all, or its caller has left. */
   readonly unsent_ms?: string
   readonly ended_ms?: string
+  /** When an e-mail told of it. */
+  readonly mailed_ms?: string
   /** The scope that the approval has made. */
   readonly scope_id?: string
 }

@@ -1,3 +1,4 @@
+import { type BodyField, type FieldsThatMatter, fieldsThatMatter } from './fields-that-matter.ts'
 import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../keys/seal.ts'
 import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import type { Header } from '../request/header.ts'
@@ -10,6 +11,8 @@ export interface Excerpt {
   /** Null if there is no body or it is no text. */
   readonly body: string | null
   readonly is_cut: boolean
+  /** Of a body that says what it has. Absent in excerpts of older versions. */
+  readonly matters?: FieldsThatMatter | null
 }
 
 /** As JSON. */
@@ -18,6 +21,8 @@ const BODY_MAX_CHARACTERS = 6_144
 /** Read after the part that is shown, so that a secret that begins in it is found. */
 const LOOK_AHEAD_CHARACTERS = 4_096
 const HEADERS_MAX = 20
+const FIELD_MAX_CHARACTERS = 200
+const FIELDS_MAX_BYTES = 2_048
 const HEADER_MAX_CHARACTERS = 200
 /** A compressed body that becomes longer is not shown. */
 const INFLATED_MAX_BYTES = 1_048_576
@@ -28,7 +33,9 @@ export function makeExcerpt(headers: readonly Header[], body: Buffer): Excerpt {
   const shown = headers
     .slice(0, HEADERS_MAX)
     .map(({ name, value }) => [name, shownHeader(name, value)] as const)
-  const text = textOf(headers, body)
+  const bytes = bytesOf(headers, body)
+  const text = textOf(bytes)
+  const matters = text === null ? null : shownFields(headers, bytes)
   let length = BODY_MAX_CHARACTERS
   for (;;) {
     const part = text === null ? null : text.slice(0, length)
@@ -37,7 +44,7 @@ export function makeExcerpt(headers: readonly Header[], body: Buffer): Excerpt {
         ? null
         : clean(maskWithin('', part, text.slice(length, length + LOOK_AHEAD_CHARACTERS)))
     const is_cut = headers.length > HEADERS_MAX || (text?.length ?? 0) > length
-    const excerpt = { headers: shown, body: masked, is_cut }
+    const excerpt = { headers: shown, body: masked, is_cut, matters }
     if (length < 64 || Buffer.byteLength(JSON.stringify(excerpt)) <= EXCERPT_MAX_BYTES)
       return excerpt
     length = Math.floor(length / 2)
@@ -52,15 +59,30 @@ function shownHeader(name: string, value: string): string {
 
 const clean = (text: string): string => text.replace(UNPRINTABLE, '\ufffd')
 
-/** The beginning of a body that is text. */
-function textOf(headers: readonly Header[], body: Buffer): string | null {
-  if (body.length === 0) return null
+/** Without what it is compressed with; empty if that is not undone. */
+function bytesOf(headers: readonly Header[], body: Buffer): Buffer {
   const encoding = headers.find(({ name }) => name === 'content-encoding')?.value ?? null
   const inflated = inflateBody(body, encoding, INFLATED_MAX_BYTES, 'request')
-  const bytes =
-    inflated.kind === 'inflated' ? inflated.bytes : encoding === null ? body : Buffer.alloc(0)
+  return inflated.kind === 'inflated' ? inflated.bytes : encoding === null ? body : Buffer.alloc(0)
+}
+
+/** The beginning of a body that is text. */
+function textOf(bytes: Buffer): string | null {
   const text = bytes.subarray(0, (BODY_MAX_CHARACTERS + LOOK_AHEAD_CHARACTERS) * 3).toString('utf8')
   return text === '' || text.slice(0, BODY_MAX_CHARACTERS).includes('\0') ? null : text
+}
+
+function shownFields(headers: readonly Header[], bytes: Buffer): FieldsThatMatter | null {
+  const type = headers.find(({ name }) => name === 'content-type')?.value ?? ''
+  const matters = fieldsThatMatter(bytes, type)
+  if (matters === null) return null
+  const fields = matters.fields.map(([path, value]): BodyField => {
+    const [start, rest] = [value.slice(0, FIELD_MAX_CHARACTERS), value.slice(FIELD_MAX_CHARACTERS)]
+    return [clean(maskSecrets(path)), clean(maskWithin(`${path}: `, start, rest))]
+  })
+  let shown = fields
+  while (Buffer.byteLength(JSON.stringify(shown)) > FIELDS_MAX_BYTES) shown = shown.slice(0, -1)
+  return { fields: shown, more: matters.more + fields.length - shown.length }
 }
 
 interface Owner {

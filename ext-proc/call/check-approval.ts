@@ -1,5 +1,5 @@
 import { awaitDecision, type HoldServices, type Wait, waitOf } from '../hold/await-decision.ts'
-import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import { composeRequest } from '../../core/approval/compose-request.ts'
 import type { RequestState } from '../../core/approval/request-state.ts'
 import { type McpMessage, QUESTION, readMcpMessage } from '../../core/approval/mcp-message.ts'
 import { REQUESTS_PATH } from '../../core/approval/access-hint.ts'
@@ -21,6 +21,7 @@ import type {
 } from '../../core/approval/take-approval.ts'
 import type { NeededApproval } from '../../core/decision/needed-approval.ts'
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
+import { isEmpty } from '../../core/request/overrides.ts'
 import { mintId } from '../../core/keys/api-key.ts'
 import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { shortText } from '../../core/system/short-text.ts'
@@ -83,6 +84,7 @@ export interface TakenApproval {
 const RETRY_AFTER_MS = 5_000
 const RETRY = retryAfter(RETRY_AFTER_MS)
 const URL_SHOWN_MAX = 2_048
+const TOOL_SHOWN_MAX = 128
 const EMPTY = Buffer.alloc(0)
 
 /** Whether a person has allowed exactly this call, which may then be made once. Otherwise it is requested. */
@@ -110,7 +112,10 @@ export async function checkApproval(
     now: new Date(nowMs()),
   }
   const ask = (): NewRequest =>
-    newRequest(services, call, needed, digested, hashed.body_sha256, wanted, record)
+    newRequest(services, call, needed, digested, hashed.body_sha256, wanted, {
+      ...actionOf(call, facts, tool !== null),
+      source_ip: record.facts.source_ip,
+    })
   const repeats = tool?.state ?? null
   const asked = repeats === null ? null : approvals.openState(wanted, repeats)
   if (repeats !== null && asked?.digest !== wanted.digest) return FOREIGN_STATE
@@ -122,10 +127,7 @@ export async function checkApproval(
       wanted,
       making,
       waitOf(services, call.outgoing.headers, needed),
-      {
-        io,
-        record,
-      },
+      { io, record },
     )
   } catch (error) {
     return deny('approval', 'gateway_unavailable', causeOf(whyUnavailable(error)))
@@ -241,16 +243,16 @@ function newRequest(
   needed: NeededApproval,
   digested: DigestedCall,
   body_sha256: string,
-  { organization_id, agent_id, digest, grant_digest, by, now }: WantedApproval,
-  { facts: { source_ip } }: CallRecord,
+  wanted: WantedApproval,
+  said: Pick<RequestedCall, 'source_ip' | 'names_others' | 'tool'>,
 ): NewRequest {
   const { integration, scope, rule, agent } = call
-  const { agent_name } = agent
   const request_id = mintId('arq')
   const url = shortText(maskSecrets(digested.url), URL_SHOWN_MAX)
   const { method } = digested
   const requested: RequestedCall = {
-    agent_name,
+    ...said,
+    agent_name: agent.agent_name,
     integration_id: integration.integration.integration_id,
     integration_name: integration.integration.name,
     scope_id: scope.scope_id,
@@ -262,45 +264,32 @@ function newRequest(
     integration_sha256: digested.integration_sha256,
     body_sha256,
     body_bytes: digested.body.length,
-    evaluation_id: by.request_id,
-    source_ip,
+    evaluation_id: wanted.by.request_id,
     asked_by: needed.by.map((one) => ({ scope_id: one.scope.scope_id, rule: one.rule })),
   }
-  const valid_ms = needed.valid_seconds * 1000
   const excerpt = makeExcerpt(countedHeaders(digested.headers), digested.body)
+  const more = {
+    request_id,
+    kind: 'call',
+    excerpt: approvals.seal({ organization_id: agent.organization_id, request_id }, excerpt),
+    approvers: needed.approvers,
+    needed: String(needed.needed),
+    reuse: needed.reuse,
+  } as const
+  return composeRequest(wanted, requested, more, needed.valid_seconds * 1000)
+}
+
+/** What an approver has to know of a call besides its method and URL. */
+function actionOf({ overrides }: AdmittedCall, facts: BodyFacts | null, isMcp: boolean) {
+  const names_others = !isEmpty(overrides) || (facts !== null && !isEmpty(facts.overrides))
+  const read = isMcp ? facts?.json_rpc : null
+  const tool =
+    read != null && 'messages' in read
+      ? (read.messages.find(({ is_tool_call }) => is_tool_call)?.tool ?? null)
+      : null
   return {
-    valid_ms,
-    fields: {
-      request_id,
-      kind: 'call',
-      digest,
-      call: JSON.stringify(requested),
-      excerpt: approvals.seal({ organization_id, request_id }, excerpt),
-      approvers: needed.approvers,
-      needed: String(needed.needed),
-      reuse: needed.reuse,
-      valid_ms: String(valid_ms),
-      grant_digest: grant_digest ?? '',
-    },
-    entry: entryOfNoCall({
-      event: 'access_requested',
-      organization_id,
-      agent_id,
-      agent_name,
-      timestamp: now.toISOString(),
-      actor: { source_ip, ...by },
-      data: {
-        request_id,
-        kind: 'call',
-        method,
-        url,
-        service: integration.integration.name,
-        digest,
-        approvers: needed.approvers,
-        needed: needed.needed,
-        expires_at: new Date(now.getTime() + valid_ms).toISOString(),
-      },
-    }),
+    ...(names_others ? { names_others } : {}),
+    ...(tool === null ? {} : { tool: shortText(maskSecrets(tool), TOOL_SHOWN_MAX) }),
   }
 }
 

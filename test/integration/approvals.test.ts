@@ -139,21 +139,6 @@ test('an approval is for exactly the call that was shown, but for volatile heade
   assert.equal(received().length, 1)
 })
 
-const form = (boundary: string, amount = '5'): Partial<HttpCall> => ({
-  headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-  body: `--${boundary}\r\ncontent-disposition: form-data; name="amount"\r\n\r\n${amount}\r\n--${boundary}--\r\n`,
-})
-
-test('a multipart body is the same with another boundary, unless one stands in a part', async () => {
-  const access = await makeAccess()
-  const request_id = requestOf(await ask(access, form('one')))
-  assert.equal(requestOf(await ask(access, form('another'))), request_id)
-  assert.notEqual(requestOf(await ask(access, form('one', '6'))), request_id)
-  const hidden = '5\n--two\ncontent-disposition: form-data; name="amount"\n\n9'
-  const other = requestOf(await ask(access, form('one', hidden)))
-  assert.notEqual(requestOf(await ask(access, form('two', hidden))), other)
-})
-
 test('a batch of concurrent repetitions makes one request, and of an approved call exactly one passes', async () => {
   const access = await makeAccess()
   const all = (count: number) => Promise.all(Array.from({ length: count }, () => ask(access)))
@@ -229,11 +214,7 @@ test('who approved must still be allowed to when the call is made', async () => 
     role: 'operator',
     name: 'short',
   })
-  const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${request_id}/approve`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token.token}` },
-  })
-  assert.equal(answer.status, 200, await answer.text())
+  assert.equal((await decideAs(token.token, request_id, 'approve'))[0], 200)
   await operator.send('DELETE', `/admin/tokens/${token.token_id}`)
   assert.notEqual(requestOf(await ask(access)), request_id)
 })
@@ -259,11 +240,12 @@ const made = async (email: string, role: string): Promise<string> => {
   const { token } = await operator.send('POST', '/admin/tokens', { email, role, name: email })
   return token
 }
-const decideAs = async (token: string, request_id: string, what: string) => {
+const decideAs = async (token: string, request_id: string, what: string, body: object = {}) => {
   const path = `${stack.apiUrl}/admin/access-requests/${request_id}/${what}`
-  const headers = { authorization: `Bearer ${token}` }
-  const answer = await fetch(path, { method: 'POST', headers })
-  return [answer.status, ((await answer.json()) as any).status] as const
+  const headers = { authorization: `Bearer ${token}`, ...JSON_TYPE }
+  const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const decided = (await answer.json()) as any
+  return [answer.status, decided.status, decided] as const
 }
 
 test('two people are two e-mails, neither the shared one; a viewer decides nothing', async () => {
@@ -313,6 +295,32 @@ test('the refusal of an MCP tool call is a tool result, and its repetition passe
   const received = api.mark()
   assert.equal((await ask(access, tool('pay'))).header('x-agw-reason'), undefined)
   assert.equal(received().length, 1)
+})
+
+test('who decides sees what else a call names, what matters in its body, and what the agent did before', async () => {
+  const rules = [{ methods: ['*'], paths: ['/charges/**'], approval: {} }]
+  const access = await makeAccess({}, { rules })
+  const plain = await shown(requestOf(await ask(access)))
+  assert.deepEqual(plain.call.fields, [
+    { name: 'amount', value: '5000' },
+    { name: 'to', value: 'acct_1' },
+  ])
+  // The words for a POST would be wrong.
+  for (const [more, path] of [
+    [{ headers: { 'x-http-method-override': 'DELETE' } }],
+    [{}, '/charges?_method=DELETE'],
+    [{ body: '{"_method":"DELETE"}' }],
+  ] as const) {
+    const { call: named } = await shown(requestOf(await ask(access, more, path)))
+    assert.deepEqual([named.names_others, named.action], [true, null], JSON.stringify(more))
+  }
+  assert.deepEqual([plain.call.names_others, plain.call.action], [false, null])
+  const id = String(plain.request_id)
+  const { refusals, kills } = await until('its refusals are counted', async () => {
+    const { last_hour } = await shown(id)
+    return last_hour.refusals >= 4 && last_hour
+  })
+  assert.deepEqual([refusals, kills], [4, 0])
 })
 
 test('an approval whose call cannot be sent is used up, and says so', async () => {
@@ -459,45 +467,41 @@ test('what an approval has made allows nothing once its rule is gone', async () 
   assertRefusal(await ask(access), 403, 'permission_denied')
 })
 
-test('a grant ends with its time, its scope, and all that its approval depends on', async () => {
-  const kill = async ({ agent: { agent_id } }: Access): Promise<void> => {
+type Ends = Readonly<Record<string, (access: Access, made: any, token_id: string) => unknown>>
+const change = (access: Access, what: string, changed: object): Promise<unknown> =>
+  what === 'scope'
+    ? operator.send('PATCH', `/admin/scopes/${access.scope_id}`, changed)
+    : operator.send('PUT', `/admin/integrations/${access.integration.integration_id}`, changed)
+const ENDS: Ends = {
+  'its scope is deleted': (_, { result }) =>
+    operator.send('DELETE', `/admin/scopes/${result.scope_id}`),
+  'it is withdrawn': (_, { request_id }) => decide(request_id, 'cancel'),
+  'the agent is killed': async ({ agent: { agent_id } }) => {
     await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'test' })
     await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'test' })
-  }
-  const change = ({ scope_id }: Access, changed: object) =>
-    operator.send('PATCH', `/admin/scopes/${scope_id}`, changed)
+  },
+  'the integration changes': (access) => change(access, 'integration', { name: 'renamed' }),
+  'who approved has lost the token': (_, __, token_id) =>
+    operator.send('DELETE', `/admin/tokens/${token_id}`),
+}
+/** One who approves, and whose token may be deleted. */
+const approver = (): Promise<any> =>
+  operator.send('POST', '/admin/tokens', { email: 'b@example.com', role: 'admin', name: 'b' })
+
+test('a grant ends with its time, its scope, and all that its approval depends on', async () => {
   const rules = [{ methods: ['POST'], paths: ['/charges/**'], approval: { reuse: 'rule' } }]
-  const ends: Readonly<
-    Record<string, (access: Access, made: any, token_id: string) => Promise<unknown>>
-  > = {
-    'its scope is deleted': (_, { result }) =>
-      operator.send('DELETE', `/admin/scopes/${result.scope_id}`),
-    'it is withdrawn': (_, { request_id }) => decide(request_id, 'cancel'),
-    'the agent is killed': kill,
-    'the scope changes': (access) => change(access, { priority: 3 }),
-    'the rule changes': (access) => change(access, { rules }),
-    'another base URL': ({ integration: { integration_id } }) =>
-      operator.send('PUT', `/admin/integrations/${integration_id}`, { name: 'renamed' }),
-    'who approved has lost the token': (_, __, token_id) =>
-      operator.send('DELETE', `/admin/tokens/${token_id}`),
+  const ends: Ends = {
+    ...ENDS,
+    'the scope changes': (access) => change(access, 'scope', { priority: 3 }),
+    'the rule changes': (access) => change(access, 'scope', { rules }),
   }
   for (const [why, end] of Object.entries(ends)) {
     const access = await grantAccess()
     const request_id = requestOf(await ask(access))
-    const token = await operator.send('POST', '/admin/tokens', {
-      email: 'granting@example.com',
-      role: 'operator',
-      name: 'granting',
-    })
-    const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${request_id}/approve`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.token}`, ...JSON_TYPE },
-      body: JSON.stringify({ expires_at: later() }),
-    })
-    const made = (await answer.json()) as any
-    assert.equal(answer.status, 200, JSON.stringify(made))
+    const { token, token_id } = await approver()
+    const [, , made] = await decideAs(token, request_id, 'approve', { expires_at: later() })
     assert.equal((await ask(access)).status, 200, why)
-    await end(access, made, token.token_id)
+    await end(access, made, token_id)
     const received = api.mark()
     assert.notEqual(requestOf(await ask(access)), request_id, why)
     assert.equal(received().length, 0, why)
@@ -531,17 +535,9 @@ test('an approval is for a time only if its rule says so, for at most 30 days, a
   ] as const) {
     const pair = await makeAccess({ needed: 2, reuse: 'rule' })
     const id = requestOf(await ask(pair))
-    const as = async (token: string, expires_at?: string) => {
-      const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${id}/approve`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, ...JSON_TYPE },
-        body: JSON.stringify({ expires_at }),
-      })
-      return (await answer.json()) as any
-    }
-    assert.equal((await as(ann, first)).status, 'pending')
-    const approved = await as(bob, second)
-    assert.equal(approved.status, 'approved')
+    assert.equal((await decideAs(ann, id, 'approve', { expires_at: first }))[1], 'pending')
+    const [, status, approved] = await decideAs(bob, id, 'approve', { expires_at: second })
+    assert.equal(status, 'approved')
     assert.equal(approved.result.scope_id === null, end === null)
     if (end !== null) assert.equal(approved.expires_at, end)
   }
@@ -605,39 +601,23 @@ test('an agent asks for access as the refusal says; an administrator allows this
   assert.equal((await close({ method: 'GET' })).status, 200)
 })
 
-test('access that an agent has asked for ends with all that its approval depends on', async () => {
-  const ends: Readonly<Record<string, (access: Access, made: any, token_id: string) => unknown>> = {
-    'its scope is deleted': (_, { result }) =>
-      operator.send('DELETE', `/admin/scopes/${result.scope_id}`),
-    'it is withdrawn': (_, { request_id }) => decide(request_id, 'cancel'),
-    'the integration changes': ({ integration: { integration_id } }) =>
-      operator.send('PUT', `/admin/integrations/${integration_id}`, { name: 'renamed' }),
-    'who approved is no administrator any more': (_, __, token_id) =>
-      operator.send('DELETE', `/admin/tokens/${token_id}`),
-    'the agent is killed': async ({ agent: { agent_id } }) => {
-      await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'test' })
-      await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'test' })
-    },
-  }
-  for (const [why, end] of Object.entries(ends)) {
+test('access that an agent has asked for ends with all that its approval depends on, and explain says so', async () => {
+  for (const [why, end] of Object.entries(ENDS)) {
     const access = await readingAccess()
+    const { agent_id } = access.agent
     const url = `${access.base_url}/things/1`
+    const explained = async (): Promise<string> =>
+      (await operator.send('POST', '/admin/explain', { agent_id, method: 'POST', url })).error
     const { request_id } = (await askAccess(access, 'POST', url)).json()
-    const token = await operator.send('POST', '/admin/tokens', {
-      email: 'admin-2@example.com',
-      role: 'admin',
-      name: 'admin-2',
-    })
-    const answer = await fetch(`${stack.apiUrl}/admin/access-requests/${request_id}/approve`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.token}`, ...JSON_TYPE },
-      body: JSON.stringify({ expires_at: later() }),
-    })
-    const approved = (await answer.json()) as any
-    assert.equal((await ask(access, {}, '/things/1')).status, 200, JSON.stringify(approved))
-    await end(access, approved, token.token_id)
+    const { token, token_id } = await approver()
+    const [, , made] = await decideAs(token, request_id, 'approve', { expires_at: later() })
+    assert.equal((await ask(access, {}, '/things/1')).status, 200, JSON.stringify(made))
+    assert.equal(await explained(), null)
+    await end(access, made, token_id)
     const received = api.mark()
-    assertRefusal(await ask(access, {}, '/things/1'), 403, 'permission_denied')
+    const refused = await ask(access, {}, '/things/1')
+    assertRefusal(refused, 403, 'permission_denied')
+    assert.equal(await explained(), 'permission_denied', why)
     assert.equal(received().length, 0, why)
     // It can be asked for again.
     const again = (await askAccess(access, 'POST', url)).json()

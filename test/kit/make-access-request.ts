@@ -1,4 +1,4 @@
-import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
+import { composeRequest } from '../../core/approval/compose-request.ts'
 import {
   type NewRequest,
   takeApproval,
@@ -25,7 +25,7 @@ export async function wantedApproval(
 let count = 0
 
 export function newRequest(
-  { organization_id, agent_id, digest }: WantedApproval,
+  wanted: WantedApproval,
   { mark = 'mark', needed = 1, valid_ms = 600_000, approvers = 'operator' as const } = {},
 ): NewRequest {
   const request_id = `arq_${++count}`
@@ -45,30 +45,8 @@ export function newRequest(
     evaluation_id: 'req_1',
     source_ip: null,
   }
-  return {
-    valid_ms,
-    fields: {
-      request_id,
-      kind: 'call',
-      digest,
-      call: JSON.stringify(call),
-      excerpt: '',
-      approvers,
-      needed: String(needed),
-      reuse: 'once',
-      valid_ms: String(valid_ms),
-      grant_digest: '',
-    },
-    entry: entryOfNoCall({
-      event: 'access_requested',
-      organization_id,
-      agent_id,
-      agent_name: mark,
-      timestamp: new Date().toISOString(),
-      actor: { source_ip: null, request_id: 'req_1', edge_id: 'edge-1' },
-      data: { request_id, url: call.url },
-    }),
-  }
+  const more = { request_id, kind: 'call', excerpt: '', reuse: 'once', approvers } as const
+  return composeRequest(wanted, call, { ...more, needed: String(needed) }, valid_ms)
 }
 
 /** A request in the store; answers its id. */

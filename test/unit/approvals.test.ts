@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { callDigest, type DigestedCall } from '../../core/approval/call-digest.ts'
 import { readMcpMessage } from '../../core/approval/mcp-message.ts'
+import { wordsOfCall } from '../../core/approval/words-of-call.ts'
 import { makeExcerpt } from '../../core/approval/excerpt.ts'
 import type { RuleApproval, Scope } from '../../core/catalogue/model.ts'
 import { APPROVAL_DEFAULTS, SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
@@ -19,6 +20,8 @@ import {
   HeldCalls,
   type HoldEnd,
 } from '../../ext-proc/hold/held-calls.ts'
+import type { Mail } from '../../admin/alerts/mailer.ts'
+import { requestMails } from '../../admin/requests/request-mails.ts'
 import { until } from '../kit/until.ts'
 import { newRequest, wantedApproval } from '../kit/make-access-request.ts'
 import { unitStore } from '../kit/unit-store.ts'
@@ -278,6 +281,62 @@ test('an excerpt shows no secret, no control character, and at most 8 KiB', () =
   assert.equal(makeExcerpt([], Buffer.from([0, 1, 2])).body, null)
 })
 
+const JSON_HEADERS = [{ name: 'content-type', value: 'application/json' }]
+
+test('what matters most in a body is shown, wherever the agent has put it and whatever it has put before', () => {
+  const secret = `sk_live_${'a1B2c3D4'.repeat(4)}`
+  const decoys = Array.from({ length: 400 }, (_, i) => `"x${i}":{"amount":${i},"to":"a"}`)
+  const padding = `"note":"${'y'.repeat(9_000)}"`
+  const body = `{${padding},${decoys.join()},"amount":5000,"to":"acct_1","amount":9000,"user":"${secret}\u202e"}`
+  const shown = makeExcerpt(JSON_HEADERS, Buffer.from(body))
+  assert.equal(shown.is_cut, true)
+  assert.ok(!shown.body?.includes('acct_1'))
+  assert.deepEqual(shown.matters?.fields.slice(0, 3), [
+    ['amount', '5000'],
+    ['amount', '9000'],
+    ['to', 'acct_1'],
+  ])
+  assert.equal(shown.matters?.fields.length, 12)
+  assert.equal(shown.matters?.more, 800 + 4 - 12)
+  assert.ok(!JSON.stringify(shown).includes('sk_live_a1'))
+  assert.ok(!/\u202e/u.test(JSON.stringify(shown)))
+  const type = [{ name: 'content-type', value: 'application/x-www-form-urlencoded' }]
+  const form = makeExcerpt(type, Buffer.from('a=1&items%5B0%5D%5Bprice%5D=7&unit_amount=5%30'))
+  assert.deepEqual(form.matters?.fields, [
+    ['unit_amount', '50'],
+    ['items.0.price', '7'],
+  ])
+  for (const unclear of ['{"amount":1', '{"amount":1} {"amount":2}', 'amount: 1'])
+    assert.equal(makeExcerpt(JSON_HEADERS, Buffer.from(unclear)).matters, null, unclear)
+  for (const letter of ['\u0001', 'ü', '😀', '"', '\\']) {
+    const long = `{${Array.from({ length: 50 }, () => `"amount":${JSON.stringify(letter.repeat(900))}`).join()}}`
+    const bytes = Buffer.byteLength(JSON.stringify(makeExcerpt(JSON_HEADERS, Buffer.from(long))))
+    assert.ok(bytes <= 8_192, `${letter} ${bytes}`)
+  }
+})
+
+test('an action has the words of its template only if the URL can be read in one way', () => {
+  for (const [method, url, words] of [
+    ['POST', 'https://api.stripe.com/v1/refunds?amount=1', 'Refund a payment (Stripe)'],
+    [
+      'POST',
+      'https://api.stripe.com/v1/payment_intents/pi_1/capture',
+      'Capture a payment (Stripe)',
+    ],
+    ['DELETE', 'https://api.github.com/repos/a/b/contents/c/d.txt', 'Delete a file (GitHub)'],
+    ['DELETE', 'https://acme.atlassian.net/rest/api/3/project/A', 'Delete a project (Jira Cloud)'],
+    ['GET', 'https://api.stripe.com/v1/refunds', null],
+    ['POST', 'https://api.stripe.com/v1/refunds/re_1', null],
+    ['POST', 'https://api.stripe.com/v1/x/..%2frefunds', null],
+    ['POST', 'https://api.stripe.com/v1/payment_intents/a%2fb/capture', null],
+    ['POST', 'https://api.stripe.com.evil.example/v1/refunds', null],
+    ['POST', 'https://evil.example/https://api.stripe.com/v1/refunds', null],
+    ['DELETE', 'https://evil.example.atlassian.net/rest/api/3/project/A', null],
+    ['POST', `https://api.stripe.com/v1/refunds?${'x'.repeat(3_000)}`, null],
+  ] as const)
+    assert.equal(wordsOfCall(method, url), words, `${method} ${url}`)
+})
+
 const ORG = 'org_approvals'
 let count = 0
 
@@ -386,6 +445,60 @@ test('no organization keeps the held calls of an edge from others, and one alone
   await hold('c', 1)
   assert.deepEqual([ends['a']?.length, ends['b']?.length, ends['c']?.length], [502, 100, 0])
   assert.equal(calls.size, EDGE_HELD_MAX)
+})
+
+test('one e-mail a minute tells an organization of its requests, with nothing that an agent wrote', async () => {
+  const { redis } = await unitStore()
+  const mails: Mail[] = []
+  let [now_ms, isDown] = [0, false]
+  const settings = { apiUrl: 'https://gateway.example', apiHost: '', apiPort: 0 }
+  const send = async (mail: Mail): Promise<void> => {
+    if (isDown) throw new Error('the mail server is down')
+    mails.push(mail)
+  }
+  const clock = { now: () => ({ ms: Date.now() }) } as never
+  const log = { warn: () => undefined } as never
+  const mailer = { send, close: () => undefined }
+  const begin = () => requestMails({ redis, clock, nowMs: () => now_ms, settings, mailer, log })
+  let mail = begin()
+  const round = async (ms: number): Promise<readonly string[]> => {
+    now_ms += ms
+    await mail(['org_a', 'org_b'])
+    return mails.splice(0).map(({ subject, text }) => `${subject}\n${text}`)
+  }
+  const ask = async (organization_id: string, digest: string): Promise<void> => {
+    const record = JSON.stringify(anAgent({ agent_id: 'agt_m', revision: 1 }))
+    await redis.hset(REDIS_KEYS.agents(organization_id), 'agt_m', record)
+    const wanted = await wantedApproval(redis, organization_id, 'agt_m', digest)
+    await takeApproval(redis, wanted, newRequest(wanted, { mark: 'words-of-an-agent' }))
+  }
+  assert.deepEqual(await round(0), [])
+  for (const digest of ['1', '2', '3']) await ask('org_a', digest)
+  const [first = '', ...others] = await round(1_000)
+  assert.deepEqual(others, [])
+  assert.match(
+    first,
+    /^Agent Access Gateway: 3 requests wait .*org_a.*https:\/\/gateway\.example\/#\/requests\n/s,
+  )
+  assert.doesNotMatch(first, /words-of|agt_m|arq_/)
+  await ask('org_a', '4')
+  await ask('org_b', '1')
+  // What one organization has to wait for, another one has not.
+  assert.deepEqual(
+    (await round(58_000)).map((text) => /org_\w/.exec(text)?.[0]),
+    ['org_b'],
+  )
+  assert.match((await round(2_000)).join(), /4 requests wait .* 1 of them/s)
+  assert.deepEqual(await round(600_000), [])
+  // Another process, after this one has died.
+  mail = begin()
+  assert.deepEqual(await round(0), [])
+  await ask('org_a', '5')
+  isDown = true
+  assert.deepEqual(await round(1_000), [])
+  isDown = false
+  assert.deepEqual(await round(1_000), [])
+  assert.equal((await round(60_000)).length, 1)
 })
 
 const toolCall = (params: string, id = '1'): Buffer =>

@@ -77,8 +77,8 @@ export const Json = ({ value }: { value: unknown }) => (
 export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl>
-      {facts.map(([name, value]) => (
-        <div key={name}>
+      {facts.map(([name, value], at) => (
+        <div key={`${name} ${at}`}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -9,9 +9,24 @@ import { Time } from './time.tsx'
 /** The call that is asked for. All of it is text of the agent. */
 export function RequestedCall({ request }: { request: AccessRequest }) {
   const { method, url, excerpt, excerpt_is_cut, body_bytes, headers } = request.call
+  const { action, names_others, fields, fields_more } = request.call
   const maySee = useMay('operator')
   return (
     <>
+      {action !== null && (
+        <p>
+          <strong>{plainText(action)}</strong>
+        </p>
+      )}
+      {names_others && (
+        <p class="notice warn">It names other methods or addresses, or carries other calls.</p>
+      )}
+      {fields.length > 0 && (
+        <Facts facts={fields.map(({ name, value }) => [plainText(name), plainText(value)])} />
+      )}
+      {fields_more > 0 && (
+        <p class="notice warn">{countOf(fields_more, 'more field')} like these.</p>
+      )}
       <pre tabIndex={0} aria-label="Method and URL">
         {plainText(`${method} ${url}`)}
       </pre>
@@ -46,7 +61,7 @@ const Findings = ({ found }: { found: AccessRequest['justification_findings'] })
   found === null ? (
     <p class="muted">Not scanned for injections.</p>
   ) : found.length === 0 ? null : (
-    <p class="bad">
+    <p class="notice bad">
       <strong>Looks like an injection</strong>:{' '}
       {found.map(({ pattern_name, severity }) => `${pattern_name} (${severity})`).join(', ')}. Do
       not follow it.
@@ -84,6 +99,7 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
             )}
           </>,
         ],
+        ['Its last hour', lastHour(request.last_hour)],
         ...(needed > 1 || approvals.length > 0
           ? [
               [
@@ -121,3 +137,8 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
     />
   )
 }
+
+const lastHour = (of: AccessRequest['last_hour']): string =>
+  of === null
+    ? 'not known'
+    : `${countOf(of.calls, 'call')}, ${of.refusals} refused${of.kills > 0 ? `; killed ${countOf(of.kills, 'time')}` : ''}`

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Rule } from '../api-types.ts'
 import { useMay } from '../session.ts'
-import { CheckField, TextField } from './fields.tsx'
+import { APPROVAL_DEFAULTS } from '../../../core/catalogue/model.ts'
+import { CheckField, ChoiceField, TextField } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
 /** The rules of the scope, a row each. The log refers to a rule by its position. */
@@ -59,7 +60,7 @@ export function RulesFields({
               ×
             </button>
           )}
-          <Sockets rule={rule} onRule={(changed) => change(at, changed)} />
+          <More at={at} rule={rule} onRule={(changed) => change(at, changed)} />
         </div>
       ))}
       {mayChange && (
@@ -77,9 +78,23 @@ export function RulesFields({
   )
 }
 
+interface OfRule {
+  readonly at: number
+  readonly rule: Rule
+  readonly onRule: (rule: Rule) => void
+}
+
+const More = (of: OfRule) => (
+  <>
+    <Sockets {...of} />
+    <Approvals {...of} />
+  </>
+)
+
 /** A handshake is a GET. */
-function Sockets({ rule, onRule }: { rule: Rule; onRule: (rule: Rule) => void }) {
+function Sockets({ rule, onRule }: OfRule) {
   const { upgrade, ...plain } = rule
+  if (rule.approval !== undefined) return null
   if (!rule.methods.some((method) => method === 'GET' || method === '*')) return null
   return (
     <CheckField
@@ -87,6 +102,49 @@ function Sockets({ rule, onRule }: { rule: Rule; onRule: (rule: Rule) => void })
       value={upgrade?.includes('websocket') === true}
       onValue={(isOn) => onRule(isOn ? { ...plain, upgrade: ['websocket'] } : plain)}
     />
+  )
+}
+
+const APPROVERS = {
+  none: 'needs no approval',
+  '1 operator': 'each call is approved by an operator',
+  '1 admin': 'each call is approved by an admin',
+  '2 operator': 'each call is approved by two operators',
+  '2 admin': 'each call is approved by two admins',
+}
+
+/** Who has to allow each call. What else the approval says stays as it is. A WebSocket cannot have one. */
+function Approvals({ at, rule, onRule }: OfRule) {
+  const { approval, ...plain } = rule
+  if ((rule.upgrade ?? []).length > 0) return null
+  const current = { ...APPROVAL_DEFAULTS, ...approval }
+  const { needed, approvers } = current
+  const value =
+    approval === undefined ? 'none' : (`${needed} ${approvers}` as keyof typeof APPROVERS)
+  const change = (changed: Partial<typeof current>): void =>
+    onRule({ ...plain, approval: { ...current, ...changed } })
+  const choose = (chosen: string): void => {
+    const [count, role] = chosen.split(' ')
+    if (role === undefined) onRule(plain)
+    else change({ needed: Number(count), approvers: role === 'admin' ? role : 'operator' })
+  }
+  return (
+    <>
+      <ChoiceField
+        label={`Approval of rule ${at + 1}`}
+        member={`/rules/${at}/approval`}
+        value={value}
+        choices={APPROVERS}
+        onValue={choose}
+      />
+      {approval !== undefined && (
+        <CheckField
+          label="One approval may allow all calls for a time"
+          value={approval.reuse === 'rule'}
+          onValue={(isOn) => change({ reuse: isOn ? 'rule' : 'once' })}
+        />
+      )}
+    </>
   )
 }
 

@@ -30,6 +30,13 @@ export const googleWorkspace: ApiTemplate = {
       'DELETE /calendar/v3/calendars/*',
     ],
   },
+  words: {
+    'POST /drive/v3/files/*/permissions': 'Share a file',
+    'DELETE /drive/v3/files/trash': 'Empty the trash',
+    'DELETE /drive/v3/files/*': 'Delete a file',
+    'POST /calendar/v3/calendars/*/events': 'Create an event',
+    'DELETE /calendar/v3/calendars/*': 'Delete a calendar',
+  },
   description: {
     pypi: 'google-api-python-client==2.202.0',
     files: 'googleapiclient/discovery_cache/documents/{drive,calendar}.v3.json',

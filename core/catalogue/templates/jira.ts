@@ -25,6 +25,11 @@ export const jira: ApiTemplate = {
       'PUT,DELETE /project/*',
     ],
   },
+  words: {
+    'POST /issue': 'Create an issue',
+    'DELETE /issue/*': 'Delete an issue',
+    'DELETE /project/*': 'Delete a project',
+  },
   description: {
     npm: 'jira.js@5.4.0',
     files: 'dist/esm/version3/*.mjs',

@@ -24,6 +24,11 @@ export const notion: ApiTemplate = {
       'DELETE /blocks/*',
     ],
   },
+  words: {
+    'POST /pages': 'Create a page',
+    'PATCH /pages/*': 'Change a page',
+    'DELETE /blocks/*': 'Delete a block',
+  },
   description: {
     npm: '@notionhq/client@5.26.0',
     files: 'build/src/api-endpoints/*.js',

@@ -30,5 +30,13 @@ export const slack: ApiTemplate = {
       'POST /files.delete /usergroups.create /usergroups.users.update',
     ],
   },
+  words: {
+    'POST /chat.postMessage': 'Post a message',
+    'POST /chat.delete': 'Delete a message',
+    'POST /conversations.invite': 'Invite people to a channel',
+    'POST /conversations.kick': 'Remove a person from a channel',
+    'POST /conversations.archive': 'Archive a channel',
+    'POST /files.delete': 'Delete a file',
+  },
   description: { npm: '@slack/web-api@8.2.0', files: 'dist/methods.js' },
 }

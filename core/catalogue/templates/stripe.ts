@@ -30,5 +30,18 @@ export const stripe: ApiTemplate = {
       'POST,DELETE /webhook_endpoints/*',
     ],
   },
+  words: {
+    'POST /refunds': 'Refund a payment',
+    'POST /payouts': 'Pay out to a bank account',
+    'POST /transfers': 'Transfer money',
+    'POST /charges': 'Charge a customer',
+    'POST /payment_intents': 'Begin a payment',
+    'POST /payment_intents/*/confirm': 'Confirm a payment',
+    'POST /payment_intents/*/capture': 'Capture a payment',
+    'POST /invoices/*/send': 'Send an invoice',
+    'POST /subscriptions': 'Subscribe a customer',
+    'DELETE /subscriptions/*': 'Cancel a subscription',
+    'DELETE /customers/*': 'Delete a customer',
+  },
   description: { npm: 'stripe@23.1.0', files: 'esm/resources/**/*.js', prefix: '/v1' },
 }

@@ -26,6 +26,8 @@ export interface ApiTemplate {
   readonly allow_encoded_slashes?: true
   /** Rules on one line each, `GET,HEAD /models/**`, below the base URL. */
   readonly actions: Partial<Readonly<Record<TemplateAction, readonly string[]>>>
+  /** What an approver reads of a call, by `METHOD /path` below the base URL; the first that fits counts. */
+  readonly words?: Readonly<Record<string, string>>
   /** MCP tools that an action allows, where the API is an MCP server. */
   readonly mcp_tools?: Partial<Readonly<Record<TemplateAction, readonly string[]>>>
   /** The public description that `npm run bench -- templates` compares the actions with; or why there is none. */
