@@ -7,9 +7,9 @@ export interface KeptSeed {
 
 /** Shrunk seeds that have found a wrong edit of `mutations.ts`. All hold now. A change of `plan.ts` makes other plans of them. */
 export const KEPT_SEEDS: readonly KeptSeed[] = [
-  { found: 'a gap in the epochs is not noticed', seed: 879, keep: [1, 2, 3, 5, 6, 7, 10, 11] },
+  { found: 'a gap in the epochs is not noticed', seed: 42, keep: [2, 3, 8, 9, 12] },
   { found: 'a message of a newer version counts as understood', seed: 30, keep: [0, 2, 3, 5] },
-  { found: 'a beacon renews the lease whatever its epoch', seed: 12, keep: [1, 2, 3, 4] },
+  { found: 'a beacon renews the lease whatever its epoch', seed: 45, keep: [0, 1, 2, 3, 5, 7, 8] },
   {
     found: 'a message is acknowledged though the store could not be read',
     seed: 19,
@@ -84,8 +84,24 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     seed: 1000015,
     keep: [7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 24],
   },
+  {
+    found: 'a resync cuts no call that a lock forbids',
+    seed: 1000002,
+    keep: [1, 2, 9],
+  },
+  {
+    found: 'an approval is taken for an agent that is not as its edge knows it',
+    seed: 2000049,
+    keep: [0, 3, 5, 6, 7],
+  },
   { found: 'an approval is taken again', seed: 2000004, keep: [10, 12, 13] },
   { found: 'an approval outlives a kill', seed: 2000221, keep: [1, 2, 3, 6, 7] },
+  // Of the checker: a kill cuts a call whose first refusal was only counted.
+  {
+    found: 'a counted refusal has an entry of its own',
+    seed: 2000002,
+    keep: [4, 7, 8, 9, 10, 13, 15],
+  },
   { found: 'an approval outlives the run of the store', seed: 2000004, keep: [0, 2, 3] },
   { found: 'a token request is not announced', seed: 3000005, keep: [0, 1, 2, 4] },
   { found: 'a refresh token that may have been used is used again', seed: 3000094, keep: [1] },

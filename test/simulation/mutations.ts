@@ -282,7 +282,7 @@ export const MUTATIONS: readonly Mutation[] = [
     also: {
       file: 'ext-proc/kill/resync.ts',
       find: 'if (killBoard.hasLock(lock))',
-      replace: 'if (killBoard.hasLock(lock) && at_ms === -1)',
+      replace: 'if (killBoard.hasLock(lock) && waited.length < 0)',
     },
   },
   {

@@ -59,6 +59,8 @@ export class Oracle {
   readonly calls: SimCall[] = []
   readonly #open = new Set<SimCall>()
   readonly #refusals = new Map<string, number>()
+  /** Of each agent: refusals that are counted and have no entry. */
+  readonly #counted = new Map<string, number>()
   /** What was asked for, as `kill agt_0`: nothing else explains a refusal. */
   readonly asked = new Set<string>()
   /** By edge process: the newest kill of an agent that it has acknowledged. */
@@ -369,7 +371,7 @@ export class Oracle {
       call.reason === 'agw_locked' ||
       (call.reason === 'agw_agent_killed' && (isRecent || !call.is_known_killed))
     const isKept = this.#failedOver_ms < call.arrived_ms
-    if (!isCut && isKept && !this.#isLogged(call.request_id, 20)) {
+    if (!isCut && isKept && !this.#isLogged(call.request_id, 20) && !this.isOnlyCounted(call)) {
       const waiting = call.edge.recorder?.metrics.agw_activity_waiting_entries ?? 0
       if (waiting === 0 && call.reason !== 'agw_gateway_unavailable')
         throw new Violation('log: refused before it was logged', `${what} ${call.reason}`)
@@ -383,7 +385,30 @@ export class Oracle {
     const count = (this.#refusals.get(kind) ?? 0) + 1
     this.#refusals.set(kind, count)
     call.isCounted = count > RECORDED_MAX
+    if (call.isCounted) this.#counted.set(agent_id, (this.#counted.get(agent_id) ?? 0) + 1)
     return call.isCounted
+  }
+
+  /**
+   * A call that a kill cuts after its first refusal was counted, or one after it, has no entry: the counts of the store say how many
+   * there are beyond those that are known.
+   */
+  isOnlyCounted(call: SimCall): boolean {
+    const { model } = this.#store
+    const agent_id = agentId(call.step.agent)
+    const prefix = REDIS_KEYS.refusalCounts(ORG, 0).slice(0, -1)
+    const words = model
+      .keys()
+      .filter((key) => key.startsWith(prefix))
+      .flatMap((key) => model.run('HGETALL', [key]) as readonly string[])
+    let stored = 0
+    for (let i = 0; i < words.length; i += 2)
+      if (words[i]?.startsWith(`${agent_id} `)) stored += Number(words[i + 1])
+    const known = this.#counted.get(agent_id) ?? 0
+    if (stored <= known) return false
+    this.#counted.set(agent_id, known + 1)
+    call.isCounted = true
+    return true
   }
 
   entries(): ActivityEntry[] {
