@@ -1,5 +1,5 @@
 import RE2 from 're2'
-import { findAll } from './find-all.ts'
+import { findAll, type MaskBudget } from './find-all.ts'
 import type { HiddenRange } from './hidden-range.ts'
 import { ORDINARY_WORDS } from './ordinary-words.ts'
 import { SECRET_NAMES, type SecretName } from './secret-names.ts'
@@ -72,12 +72,12 @@ interface Value {
 }
 
 /** The positions of values that are named as a password, token or code. Linear in the length of the text. */
-export function findNamedSecrets(text: string): HiddenRange[] {
+export function findNamedSecrets(text: string, budget: MaskBudget): HiddenRange[] {
   const ranges: HiddenRange[] = []
   const hide = (start: number, length: number): void => {
     ranges.push({ start, end: start + length })
   }
-  for (const { groups, end } of findAll(SEARCH, text)) {
+  for (const { groups, end } of findAll(SEARCH, text, budget)) {
     const name = KINDS[groups.findIndex((group) => group !== undefined)] ?? 'password'
     for (const link of LINK_ORDER) {
       const at = endOf(LINKS[link], text, end)
@@ -87,7 +87,7 @@ export function findNamedSecrets(text: string): HiddenRange[] {
       break
     }
   }
-  for (const { start } of findAll(AFTERWARDS, text)) {
+  for (const { start } of findAll(AFTERWARDS, text, budget)) {
     const before = BEFORE_LINK.exec(text.slice(Math.max(0, start - BEFORE_MAX), start))
     const value = before?.[1] ?? ''
     if (hasLettersAndDigits(value) && !isPlaceholder(value))

@@ -7,6 +7,8 @@ export interface KeyShape {
   readonly hidden: string
   /** Checks a match if the expression also matches ordinary text. */
   readonly isSecret?: (hidden: string) => boolean
+  /** Its beginning may be followed by much that does not decide: it is searched for by itself, where this is in the text. */
+  readonly reads_on?: RegExp
 }
 
 const any = (...parts: readonly string[]): string => `(?:${parts.join('|')})`
@@ -23,6 +25,7 @@ const isPlaceholder = (hidden: string): boolean => /^[$<{%`*]/.test(hidden)
 const PRIVATE_KEYS: readonly KeyShape[] = [
   {
     kind: 'private key, from its first line on',
+    reads_on: /private/i,
     shown:
       '(?i:(?:[-–—]{2,5} ?)?BEGIN[ +][A-Z0-9 +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?: ?[-–—]{2,5}|\\r?\\n))',
     hidden:
@@ -30,6 +33,7 @@ const PRIVATE_KEYS: readonly KeyShape[] = [
   },
   {
     kind: 'private key, up to its last line',
+    reads_on: /private/i,
     shown: '',
     // Line ends may be escaped, as in JSON within JSON.
     hidden:
@@ -144,10 +148,15 @@ const ISSUED: readonly KeyShape[] = [
   { kind: 'token of Telegram', shown: '', hidden: '\\d{8,10}:AA[-_A-Za-z0-9]{32,34}' },
   {
     kind: 'token of Discord',
+    reads_on: /[MNO][-\w]{9}/,
     shown: '',
     hidden: '\\b[MNO][A-Za-z0-9_-]{23,27}\\.[-_A-Za-z0-9]{6}\\.[-_A-Za-z0-9]{27,}',
   },
-  { kind: 'secret of Azure', shown: '', hidden: '[A-Za-z0-9_~.]{3}\\dQ~[A-Za-z0-9_~.-]{31,34}' },
+  {
+    kind: 'secret of Azure',
+    shown: '',
+    hidden: `${'[A-Za-z0-9_~.]'.repeat(3)}\\dQ~[A-Za-z0-9_~.-]{31,34}`,
+  },
   { kind: 'token of Databricks or Facebook', shown: '\\b(?:dapi|EAA)', hidden: '[A-Za-z0-9]{32,}' },
   {
     kind: 'token of Vault, Terraform or Doppler',
@@ -156,6 +165,7 @@ const ISSUED: readonly KeyShape[] = [
   },
   {
     kind: 'JSON Web Token',
+    reads_on: /eyJ/,
     shown: '\\beyJ',
     hidden: '[-_A-Za-z0-9]{8,}\\.[-_A-Za-z0-9]{4,}(?:\\.[-_A-Za-z0-9]*){0,3}',
   },
@@ -201,6 +211,7 @@ const IN_REQUESTS: readonly KeyShape[] = [
   },
   {
     kind: 'signature of a request',
+    reads_on: /sig|response|nonce|hmac/iu,
     shown:
       '(?i:\\b(?:[a-z0-9]{1,20}[-_]){0,4}(?:signature|response|nonce|sig|hmac)["\']?[ \\t]{0,2}[:=][ \\t]{0,2}["\']?)',
     hidden: `${VALUE.repeat(8)}${VALUE}{12,}`,
@@ -214,6 +225,7 @@ const IN_REQUESTS: readonly KeyShape[] = [
   },
   {
     kind: 'argument of a command',
+    reads_on: /sshpass|mysql/iu,
     shown: '(?i:\\bsshpass -p ?|\\bmysql(?:dump|admin)?\\b[^\\n]{0,200}? -p)["\']?',
     hidden: `[^\\s"'-][^\\s"']{3,256}`,
   },
@@ -226,6 +238,7 @@ const IN_REQUESTS: readonly KeyShape[] = [
   },
   {
     kind: 'user and password of curl',
+    reads_on: /curl/,
     shown: `\\bcurl\\b[^\\n]{0,200}? (?:-u|--user)[ =]?["']?`,
     hidden: `[^\\s"':]{1,256}:[^\\s"']{0,256}`,
   },

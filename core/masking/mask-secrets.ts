@@ -1,3 +1,4 @@
+import { MaskBudget } from './find-all.ts'
 import { findCardNumbers } from './find-card-numbers.ts'
 import { findCookieValues } from './find-cookie-values.ts'
 import { findKeys } from './find-keys.ts'
@@ -27,12 +28,17 @@ export function maskWithin(before: string, part: string, after: string): string 
   return shown + text.slice(at, end)
 }
 
-const findSecrets = (text: string): HiddenRange[] => [
-  ...findKeys(text),
-  ...findNamedSecrets(text),
-  ...findCookieValues(text),
-  ...findCardNumbers(text),
-]
+function findSecrets(text: string): HiddenRange[] {
+  const budget = new MaskBudget()
+  const ranges = [
+    ...findKeys(text, budget),
+    ...findNamedSecrets(text, budget),
+    ...findCookieValues(text),
+    ...findCardNumbers(text),
+  ]
+  if (budget.spent_at !== null) ranges.push({ start: budget.spent_at, end: text.length })
+  return ranges
+}
 
 /** The secrets in the text as it is written, and as it reads once escapes, entities and tags are resolved. */
 function findInReadings(text: string): HiddenRange[] {

@@ -618,8 +618,19 @@ test('texts that are made to be slow are not: the time is linear', { timeout: 30
     repeated('\\'),
     `cookie: ${repeated('a;')}`,
     `curl ${repeated(' -u')}`,
+    repeated('bearer '),
+    repeated('aAKIA1-'),
+    repeated('begin bearer a '),
+    repeated('curl ://a:b@ '),
   ])
     maskSecrets(hostile)
+})
+
+test('a text with more matches than are looked at is not shown after them', () => {
+  const shown = maskSecrets(`${'bearer '.repeat(1_000)}hunter2`)
+  assert.match(shown, /^(?:bearer ){200,600}\*\*\*$/)
+  const written = maskSecrets(`${'pass&#119;ord '.repeat(1_000)}hunter2`)
+  assert.match(written, /^(?:pass&#119;ord ){200,600}\*\*\*$/)
 })
 
 test('every shape has a name of its own', () => {
