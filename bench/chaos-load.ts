@@ -57,6 +57,8 @@ const KILL_PAUSE_MS = 1_000
 const LEASE_MS = 3_000
 /** Killed agents that are called again and again. */
 const CHECKED_AGENTS = 20
+/** A busy machine starts an admin service in minutes. */
+const LOG_LIMIT_MS = 600_000
 const DELIVERY_LIMIT_MS = 120_000
 const MARK = /refused-\d+/g
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504])
@@ -279,9 +281,17 @@ async function loggedMarks(stack: SharedStack): Promise<ReadonlyMap<string, numb
   let cursor = ''
   do {
     const query = `event=permission_denied&limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
+    let failure = ''
+    const asked = (): Promise<any> =>
+      stack.operator.send('GET', `/admin/activity?${query}`).catch((error: Error) => {
+        failure = error.message
+        return null
+      })
     // The last action may still keep the admin service busy.
-    const page = await until('a page of the activity log', () =>
-      stack.operator.send('GET', `/admin/activity?${query}`).catch(() => null),
+    const page = await until('a page of the activity log', asked, LOG_LIMIT_MS).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}: ${failure}`)
+      },
     )
     for (const { endpoint } of page.data)
       for (const mark of String(endpoint).match(MARK) ?? [])
