@@ -19,6 +19,8 @@ export interface BootFacts {
   readonly envoy_admin_socket: string
   /** `unix:/path` or `host:port`, one for each ext-proc process. */
   readonly ext_proc_addresses: readonly string[]
+  /** So many of them, the first, decide calls, and the others while none of these is healthy; without it, all do. */
+  readonly ext_proc_active?: number
   /** There is one process, whose socket outlives it: calls wait in it for the next one. */
   readonly is_ext_proc_held?: boolean
   /** The same for the receiver of the access log; null where the processors take it themselves. */
@@ -358,14 +360,26 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
 function processors(facts: BootFacts): Record<string, unknown> {
   const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
   const everyOne = [...receiver, ...facts.ext_proc_addresses]
+  const active = facts.ext_proc_active ?? facts.ext_proc_addresses.length
+  const standby = facts.ext_proc_addresses.slice(active)
   return {
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
-    ext_proc_endpoints: endpoints(facts.ext_proc_addresses),
-    access_log_endpoints: [endpoints(receiver), endpoints(facts.ext_proc_addresses, UNCHECKED)]
-      .filter((list) => list.length > 0)
-      .map((lb_endpoints, priority) => ({ priority, lb_endpoints })),
+    ext_proc_endpoints: byPriority(
+      endpoints(facts.ext_proc_addresses.slice(0, active)),
+      endpoints(standby),
+    ),
+    ext_proc_standby: standby.length > 0 ? standby : null,
+    access_log_endpoints: byPriority(
+      endpoints(receiver),
+      endpoints(facts.ext_proc_addresses, UNCHECKED),
+    ),
   }
 }
+
+const byPriority = (...groups: readonly (readonly object[])[]): readonly object[] =>
+  groups
+    .filter((group) => group.length > 0)
+    .map((lb_endpoints, priority) => ({ priority, lb_endpoints }))
 
 /** Mutations of Envoy's: a pattern for our own names, and one name after the other. One pattern for all would be too large for it. */
 const removals = (names: readonly string[]): readonly object[] => [

@@ -10,7 +10,7 @@ import {
 import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
 import { sdsFiles } from '../../envoy/tls-contexts.ts'
 import { writeOwnFile } from '../launcher/data-dir.ts'
-import { extProcAddresses } from '../launcher/ext-proc-addresses.ts'
+import { activeProcessors, extProcAddresses } from '../launcher/ext-proc-addresses.ts'
 import { envoyHeapBytes, memoryLimits } from '../launcher/memory-limits.ts'
 
 export interface EnvoyConfigOptions {
@@ -66,6 +66,9 @@ export function runEnvoyConfig(
   const facts = {
     envoy_admin_socket: envoyAdminSocket ?? usualAdminSocket,
     ext_proc_addresses: addresses,
+    ...(extProc === undefined && isSet(env, 'AGW_EXT_PROC_WORKERS', 'AGW_ENVOY_CONCURRENCY')
+      ? { ext_proc_active: activeProcessors(settings) }
+      : {}),
     access_log_address: settings.accessLogAddress,
     admin_socket: adminSocket,
     verdict_secret: verdictSecrets[0] ?? '',
@@ -152,9 +155,12 @@ function check(option: string, kind: SettingKind<string>, text: string): void {
 /** The number of processes is only known where it is set: Envoy need not run on a machine like this one. */
 function addressesOf(settings: Settings, env: Environment): readonly string[] {
   if (settings.extProcAddress === null) return []
-  const isNumberSet = (env['AGW_EXT_PROC_WORKERS'] ?? '') !== ''
-  return extProcAddresses(isNumberSet ? settings : { ...settings, extProcWorkers: 1 }, '')
+  const extProcWorkers = isSet(env, 'AGW_EXT_PROC_WORKERS') ? settings.extProcWorkers : 1
+  return extProcAddresses({ ...settings, extProcWorkers }, '')
 }
+
+const isSet = (env: Environment, ...names: readonly string[]): boolean =>
+  names.every((name) => (env[name] ?? '') !== '')
 
 function heapLimit(memory: EnvoyConfigOptions['envoyMemory']): number | null {
   if (memory === 'cgroup') return null

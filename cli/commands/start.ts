@@ -35,7 +35,7 @@ import { choosePorts, type Ports } from '../launcher/choose-ports.ts'
 import { type DataDir, openDataDir, ownSecrets, writeOwnFile } from '../launcher/data-dir.ts'
 import { endLeftovers, noteChildren } from '../launcher/end-leftovers.ts'
 import { endsWithParent } from '../launcher/ends-with-parent.ts'
-import { extProcAddresses } from '../launcher/ext-proc-addresses.ts'
+import { activeProcessors, extProcAddresses } from '../launcher/ext-proc-addresses.ts'
 import { findOwnToken } from '../launcher/find-own-token.ts'
 import { hasTerminal } from '../launcher/has-terminal.ts'
 import { holdSocket } from '../launcher/hold-socket.ts'
@@ -169,6 +169,7 @@ async function prepareBoot(
   const bootstrap = bootstrapOf(boot.settings, {
     envoy_admin_socket: envoyAdminSocket(dataDir),
     ext_proc_addresses: boot.ext_proc_addresses,
+    ext_proc_active: activeProcessors(settings),
     is_ext_proc_held: boot.ext_proc_fd !== null,
     access_log_address: boot.access_log_address,
     admin_socket: adminServiceSocket(dataDir),

@@ -61,7 +61,6 @@ const HOSTS_LIMIT = 64
 const SANS_LIMIT = 32
 
 /** With one edge its restart would interrupt service; more than eight need more memory than most machines give. */
-const WORKERS_DEFAULT_MIN = 2
 const WORKERS_DEFAULT_MAX = 8
 
 export const SETTINGS = {
@@ -242,10 +241,9 @@ export const SETTINGS = {
   extProcWorkers: withDefault(
     'AGW_EXT_PROC_WORKERS',
     kinds.integer(1, 256),
-    () =>
-      String(Math.min(WORKERS_DEFAULT_MAX, Math.max(WORKERS_DEFAULT_MIN, availableParallelism()))),
-    'Number of ext-proc processes that agw start runs.',
-    { shown_default: `cores, at least ${WORKERS_DEFAULT_MIN}, at most ${WORKERS_DEFAULT_MAX}` },
+    () => String(Math.min(WORKERS_DEFAULT_MAX, Math.ceil(availableParallelism() / 2) + 1)),
+    'Number of ext-proc processes that agw start runs. As many as Envoy has threads decide calls, but at least one stands by.',
+    { shown_default: `half of the cores, rounded up, and 1; at most ${WORKERS_DEFAULT_MAX}` },
   ),
   extProcTransport: withDefault(
     'AGW_EXT_PROC_TRANSPORT',

@@ -573,12 +573,16 @@ test('agw envoy-config prints a configuration that Envoy accepts', async () => {
     AGW_VERDICT_SECRET: 'a-secret-of-both-sides',
     AGW_EXT_PROC_ADDRESS: 'unix:/run/agw/ext-proc.sock',
     AGW_EXT_PROC_WORKERS: '2',
+    AGW_ENVOY_CONCURRENCY: '1',
     AGW_ADMIN_SOCKET: '/run/agw/admin.sock',
   })
   assert.equal(code, 0)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   const text = readFileSync(file, 'utf8')
-  assert.ok(text.includes('/run/agw/ext-proc.sock') && text.includes('/run/agw/ext-proc-2.sock'))
+  assert.match(
+    text,
+    /priority: 0\s+lb_endpoints:[^[]*?\/ext-proc\.sock\s+- priority: 1[^[]*?\/ext-proc-2\.sock\s+policy:\s+overprovisioning_factor: 1000/,
+  )
   const envoy = process.env['ENVOY_BIN'] ?? ''
   await run(envoy, ['--mode', 'validate', '-c', file, '--use-dynamic-base-id'])
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -116,6 +117,42 @@ async function openSocket(): Promise<WebSocket> {
   await once(socket, 'open')
   return socket
 }
+
+test('one processor decides calls; the other stands by and takes them when it dies', async () => {
+  const direct = operatorAt(stack.apiUrl, stack.adminToken)
+  const access = await stack.operator.makeAccess(stack.ownBaseUrl())
+  const target = `${access.base_url}/sse?ticks=600&interval_ms=100`
+  const open = async (): Promise<void> => {
+    const stream = openCall(stack.proxyUrl, target, access.headers)
+    assert.equal(await stream.answered, 200)
+  }
+  /** How many calls each of them holds, the active one first. */
+  const held = async (): Promise<number[]> => {
+    const { data } = await direct.send('GET', '/admin/edges')
+    return (data as { edge_id: string; in_flight: number }[])
+      .filter(({ edge_id }) => !edge_id.endsWith('log'))
+      .sort((a, b) => a.edge_id.localeCompare(b.edge_id))
+      .map(({ in_flight }) => in_flight)
+  }
+  const isHeld = (...counts: number[]): Promise<true> =>
+    until(
+      `they hold ${counts.join(' and ')} calls`,
+      async () => (await held()).join() === counts.join(),
+    )
+  await isHeld(0, 0)
+  for (let n = 0; n < 4; n++) await open()
+  await isHeld(4, 0)
+  const active = (await stack.pids('ext-proc')).find((pid) =>
+    /AGW_EDGE_ID=[^\0]*-1\0/.test(readFileSync(`/proc/${pid}/environ`, 'latin1')),
+  )
+  assert.ok(active !== undefined)
+  process.kill(active, 'SIGKILL')
+  await open()
+  await until('the active one serves again', async () => {
+    await open()
+    return ((await held())[0] ?? 0) > 0
+  })
+})
 
 test('without a gateway, the command says what to set', async () => {
   const { code, said } = await agwRestart('/nowhere')

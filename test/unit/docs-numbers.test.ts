@@ -28,7 +28,6 @@ const ROWS: readonly (readonly [
   constant: string,
   unit?: number,
 ])[] = [
-  ['ARCHITECTURE.md', 'at least #', 'core/settings/settings.ts', 'WORKERS_DEFAULT_MIN'],
   ['ARCHITECTURE.md', 'at most #', 'core/settings/settings.ts', 'WORKERS_DEFAULT_MAX'],
   [
     'ARCHITECTURE.md',

@@ -42,7 +42,7 @@ test('an empty environment, and variables set to nothing, give the documented de
     assert.deepEqual(settings.webhookDelays_ms, [0, 60_000, 300_000, 1_800_000, 7_200_000])
     assert.equal(settings.killLease_ms, 3_000)
     assert.equal(settings.proxyAdmin, true)
-    assert.equal(settings.extProcWorkers, Math.min(8, Math.max(2, availableParallelism())))
+    assert.equal(settings.extProcWorkers, Math.min(8, Math.ceil(availableParallelism() / 2) + 1))
     assert.equal(settings.envoyConcurrency, Math.ceil(availableParallelism() / 2))
   }
 })
