@@ -38,10 +38,10 @@ export async function stateOf(
     const id = String(webhook_id)
     const [isThere, since] = await Promise.all([
       redis.hexists(REDIS_KEYS.webhooks(organization_id), id),
-      redis.hget(REDIS_KEYS.webhookState(id), 'failing_since_ms'),
+      redis.hmget(REDIS_KEYS.webhookState(id), 'failing_since_ms', 'refused_since_ms'),
     ])
     if (isThere === 0) return 'The webhook was deleted.'
-    return since === null ? 'The webhook delivers again.' : null
+    return since.every((ms) => ms === null) ? 'The webhook delivers again.' : null
   }
   if (kind === 'unlisted_hosts' && typeof about_id === 'string') {
     const found = await readRecord<Organization>(redis, REDIS_KEYS.organizations, about_id)

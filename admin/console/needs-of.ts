@@ -131,5 +131,5 @@ const severityOf = (locks: readonly Lock[]): Alert['severity'] =>
   locks.some(({ target }) => target.everything === true) ? 'critical' : 'medium'
 
 /** The state itself has a row, which stays when the alert is acknowledged. */
-const isShown = ({ kind }: AlertCause, failing: number, locks: readonly Lock[]): boolean =>
-  (kind === 'webhook_failing' && failing > 0) || (kind === 'locked' && locks.length > 0)
+const isShown = ({ kind, alerts }: AlertCause, failing: number, locks: readonly Lock[]): boolean =>
+  (kind === 'webhook_failing' && failing >= alerts) || (kind === 'locked' && locks.length > 0)

@@ -1,12 +1,11 @@
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
-import { resolveAlert } from '../../core/alerts/resolve-alert.ts'
+import { resolveWhere } from '../../core/alerts/resolve-where.ts'
 import {
   clockSkews,
   SKEW_ADVICE,
   skewSentence,
   wrongClocks,
 } from '../../core/control/clock-skews.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
 interface Parts {
@@ -49,12 +48,10 @@ export function makeClockWatch({
     }
     before = new Set(wrong.keys())
     raised = told
-    const open = await redis.hkeys(REDIS_KEYS.alertsOpen(organization_id))
-    for (const about of open)
-      if (about.startsWith(ABOUT) && !wrong.has(about.slice(ABOUT.length)))
-        await resolveAlert(redis, organization_id, about, {
-          resolution: 'The clock is right again, or the host is gone.',
-          at: now(),
-        })
+    await resolveWhere(redis, organization_id, ABOUT, {
+      isOver: (host) => !wrong.has(host),
+      resolution: 'The clock is right again, or the host is gone.',
+      at: now(),
+    })
   }
 }

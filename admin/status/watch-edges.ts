@@ -4,6 +4,7 @@ import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { makeClockWatch } from './make-clock-watch.ts'
+import { makeLostWatch } from './make-lost-watch.ts'
 
 interface Parts {
   readonly redis: RedisClient
@@ -22,6 +23,7 @@ interface Parts {
 export function watchEdges(parts: Parts): () => void {
   const stopped = new AbortController()
   const lookAtClocks = makeClockWatch(parts)
+  const lookForLost = makeLostWatch(parts)
   void (async () => {
     let before: ReadonlySet<string> = new Set()
     for (;;) {
@@ -32,6 +34,7 @@ export function watchEdges(parts: Parts): () => void {
         if (before.has(name)) await report(parts, name, records).catch(() => undefined)
       before = new Set(shared.keys())
       await lookAtClocks().catch(() => undefined)
+      await lookForLost().catch(() => undefined)
     }
   })().catch(() => undefined)
   return () => stopped.abort()

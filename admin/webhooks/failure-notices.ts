@@ -37,7 +37,7 @@ export async function sendFailureNotices(parts: NoticeParts): Promise<number> {
       [RETRY_MS],
     )
     if (typeof notice !== 'string') return told
-    if (await tell(parts, notice)) {
+    if (notice.endsWith(REFUSED) || (await tell(parts, notice))) {
       await openAlert(parts, notice)
       await parts.redis.zrem(REDIS_KEYS.webhookNotices, notice)
       told++
@@ -45,7 +45,10 @@ export async function sendFailureNotices(parts: NoticeParts): Promise<number> {
   }
 }
 
-/** An alert stays open in the console until it is acknowledged. */
+/** The early notice of a webhook that has attempts left (core/lua/settle-delivery.lua): an alert without an e-mail of its own. */
+const REFUSED = ' refused'
+
+/** An alert stays open in the console until it is acknowledged or the webhook delivers again. */
 async function openAlert({ redis, now }: NoticeParts, notice: string): Promise<void> {
   const [organization_id = '', webhook_id = ''] = notice.split(' ')
   const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)
@@ -58,7 +61,7 @@ async function openAlert({ redis, now }: NoticeParts, notice: string): Promise<v
     severity: 'high',
     title: `The webhook ${name} is failing.`,
     occurrence: { webhook_id },
-    is_mailed: true,
+    is_mailed: !notice.endsWith(REFUSED),
   } as const
   await raiseAlert(redis, organization_id, cause, now())
 }

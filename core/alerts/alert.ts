@@ -14,6 +14,7 @@ export const ALERT_KINDS = [
   'changes_lost',
   'proxy_unanswered',
   'edge_name_clash',
+  'edge_lost',
   'clock_skew',
   'encryption_key',
   'streams_not_kept',

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Purpose: records the heartbeat of an edge, and removes edges that have been silent for a long time.
 -- Guarantee: kills wait for an edge from its first heartbeat on, which it sends before it serves.
--- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] epoch
+-- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] epoch · KEYS[5] lost edges
 -- ARGV[1] id of the process · ARGV[2] EdgeRecord as JSON, or empty to deregister · ARGV[3] ms of silence after which an edge is
 --   removed
 -- Returns: {the epoch, the time of the store in ms} as texts
@@ -13,11 +13,7 @@ if ARGV[2] == '' then
 else
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], now_ms, ARGV[1])
-  local silent = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now_ms - ARGV[3])
-  for _, edge in ipairs(silent) do
-    redis.call('HDEL', KEYS[1], edge)
-    redis.call('ZREM', KEYS[2], edge)
-  end
+  forgetSilent(KEYS[1], KEYS[2], KEYS[5], now_ms - ARGV[3])
 end
 local now = redis.call('TIME')
 return {redis.call('GET', KEYS[4]) or '0', string.format('%.3f', now[1] * 1000 + now[2] / 1000)}

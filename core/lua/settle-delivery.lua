@@ -1,5 +1,5 @@
 -- Purpose: notes the outcome of one attempt and what follows from it.
--- Guarantee: log, counts, status of the webhook, next attempt and notice change together. An outcome that comes after
+-- Guarantee: log, counts, status of the webhook, next attempt and notices change together. An outcome that comes after
 --   the lease was given to another process is not noted: that process makes the attempt again.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] delivery_id · [2] name of the claim · [3] "1" for a success · [4] attempt as JSON · [5] ms at which it began
@@ -7,6 +7,8 @@
 --   [9..] the wait before each attempt in ms
 -- Returns: {1 noted or 0 not ours, ms of the next attempt or 0, 1 when the webhook became failing, 1 when it became active}
 -- @include webhook-queue
+-- An alert is raised when a webhook has accepted nothing for so long, whatever attempts are left.
+local REFUSED_MS = 90000
 local id, key = ARGV[1], DELIVERY .. ARGV[1]
 local fields = redis.call('HMGET', key, 'organization_id', 'webhook_id', 'event_id', 'claim', 'by_hand', 'delivered')
 local organization, webhook, event_id = fields[1], fields[2], fields[3]
@@ -25,7 +27,13 @@ redis.call('HINCRBY', state, isSuccess and 'success_count' or 'failure_count', 1
 redis.call('HSET', state, 'last_triggered_ms', ARGV[5], 'slots', ARGV[6])
 
 local becameActive, becameFailing, next_ms = 0, 0, 0
-if isSuccess and redis.call('HDEL', state, 'failing_since_ms') == 1 then becameActive = 1 end
+if isSuccess then
+  if redis.call('HDEL', state, 'failing_since_ms') == 1 then becameActive = 1 end
+  redis.call('HDEL', state, 'refused_since_ms')
+  redis.call('ZREM', NOTICES, organization .. ' ' .. webhook .. ' refused')
+elseif not byHand and redis.call('HSETNX', state, 'refused_since_ms', now_ms) == 1 then
+  redis.call('ZADD', NOTICES, now_ms + REFUSED_MS, organization .. ' ' .. webhook .. ' refused')
+end
 local delay = ARGV[8 + number + 1]
 if not isSuccess and not byHand and delay then
   next_ms = now_ms + delay

@@ -111,6 +111,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   beaconLeader: 'live',
   edges: 'live',
   edgeBeats: 'live',
+  lostEdges: 'live',
   beatClock: 'live',
   kills: 'copied',
   killReceipts: 'copied',

@@ -614,7 +614,7 @@ export const REDIS_KEY_ROWS = {
     of: [],
     type: 'sorted set',
     holds:
-      '`<organization_id> <webhook_id> <ms>` of webhooks that began to fail, by the ms at which an e-mail is due',
+      '`<organization_id> <webhook_id> <ms>` of webhooks that began to fail, by the ms at which an e-mail is due; with `refused` instead of ms, of those that accepted nothing lately, by the ms at which their alert is due',
   },
   killMails: {
     kind: 'kill-mails',
@@ -635,6 +635,13 @@ export const REDIS_KEY_ROWS = {
     type: 'sorted set',
     holds:
       'process id by the Redis time of its last heartbeat, in ms; moved with the clock where that steps',
+  },
+  lostEdges: {
+    kind: 'lost-edges',
+    of: [],
+    type: 'hash',
+    holds:
+      '`AGW_EDGE_ID` → ms of the last heartbeat, of edges that were removed without shutting down, until their alert is raised. The field with an empty name counts what is beyond 100.',
   },
   beatClock: {
     kind: 'beat-clock',

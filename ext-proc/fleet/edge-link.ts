@@ -338,7 +338,13 @@ export class EdgeLink {
     const [epoch, store_ms] = (await runScript(
       commands,
       'beat',
-      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock, REDIS_KEYS.epoch],
+      [
+        REDIS_KEYS.edges,
+        REDIS_KEYS.edgeBeats,
+        REDIS_KEYS.beatClock,
+        REDIS_KEYS.epoch,
+        REDIS_KEYS.lostEdges,
+      ],
       [processOf(edge), record, lease_ms * FORGET_AFTER_LEASES],
     )) as [string, string]
     clock.learn({ store_ms: Number(store_ms), sent_ms, heard_ms: nowMs() })

@@ -183,6 +183,7 @@ test('unscaled, the stored times are 1 min, 5 min, 30 min and 2 h after each fai
     // Counted from the failure, which came some milliseconds after the start of the attempt.
     const failed_ms = Date.parse(attempt.started_at) + attempt.duration_ms
     assert.ok(Math.abs(due_ms - failed_ms - wait_min * 60_000) < 5_000)
+    if (i === 0) await aFailureOf90Seconds(webhook_id)
     // Instead of waiting, the time is made to have come.
     await redis.zadd(REDIS_KEYS.webhookQueue(webhook_id), 1, delivery.delivery_id)
     await redis.zadd(REDIS_KEYS.webhooksDue, 1, `org_default ${webhook_id}`)
@@ -195,6 +196,19 @@ test('unscaled, the stored times are 1 min, 5 min, 30 min and 2 h after each fai
       .includes('a webhook is failing: the last attempt of a delivery has failed'),
   )
 })
+
+/** After one attempt of five: no e-mail and no status yet, but an alert when it has accepted nothing for 90 s. */
+async function aFailureOf90Seconds(webhook_id: string): Promise<void> {
+  const { redis, send } = unscaled
+  const notice = `org_default ${webhook_id} refused`
+  const due_ms = Number(await redis.zscore(REDIS_KEYS.webhookNotices, notice))
+  const since_ms = await redis.hget(REDIS_KEYS.webhookState(webhook_id), 'refused_since_ms')
+  assert.equal(due_ms - Number(since_ms), 90_000)
+  await redis.zadd(REDIS_KEYS.webhookNotices, 1, notice)
+  const about = `webhook_failing ${webhook_id}`
+  await until('the alert is open', () => redis.hexists(REDIS_KEYS.alertsOpen('org_default'), about))
+  assert.equal((await send('GET', `/webhooks/${webhook_id}`)).status, 'active')
+}
 
 test('an e-mail that the server does not take is tried again', async () => {
   const { receiver, subscribe, record, settled, redis } = scaled

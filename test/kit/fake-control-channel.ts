@@ -88,9 +88,9 @@ export class FakeControlChannel {
   }
 
   readonly commands = {
-    evalsha: async (_sha: string, _keys: number, ...rest: unknown[]): Promise<string[]> => {
+    evalsha: async (_sha: string, keys: number, ...rest: unknown[]): Promise<string[]> => {
       if (!this.isStoreUp) throw new Error('Connection is closed.')
-      const record = String(rest[5])
+      const record = String(rest[keys + 1])
       this.beats.push(record === '' ? 'signed off' : (JSON.parse(record) as EdgeRecord))
       return [String(this.epoch), String(this.now_ms)]
     },

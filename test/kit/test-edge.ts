@@ -45,6 +45,7 @@ export async function startTestEdge(
     REDIS_KEYS.edgeBeats,
     REDIS_KEYS.beatClock,
     REDIS_KEYS.epoch,
+    REDIS_KEYS.lostEdges,
   ] as const
   const say = async (text: string): Promise<void> => {
     await runScript(redis, 'beat', keys, [processOf(record), text, 60_000])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test as nodeTest } from 'node:test'
 import { keepSchedules } from '../../admin/activity/keep-schedules.ts'
 import { makeClockWatch } from '../../admin/status/make-clock-watch.ts'
+import { makeLostWatch } from '../../admin/status/make-lost-watch.ts'
 import { findSession, openSession, SESSION_IDLE_MS } from '../../admin/access/sessions.ts'
 import { hashKey } from '../../core/keys/api-key.ts'
 import { wrongClocks } from '../../core/control/clock-skews.ts'
@@ -32,12 +33,18 @@ async function storeMs(): Promise<number> {
   return Number(seconds) * 1000 + Number(micros) / 1000
 }
 
-const beat = (process_id: string, record: object): Promise<unknown> =>
+const beat = (process_id: string, record: object | ''): Promise<unknown> =>
   runScript(
     redis,
     'beat',
-    [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock, REDIS_KEYS.epoch],
-    [process_id, JSON.stringify(record), 60_000],
+    [
+      REDIS_KEYS.edges,
+      REDIS_KEYS.edgeBeats,
+      REDIS_KEYS.beatClock,
+      REDIS_KEYS.epoch,
+      REDIS_KEYS.lostEdges,
+    ],
+    [process_id, record === '' ? '' : JSON.stringify(record), 60_000],
   )
 
 /** An edge whose last heartbeat was a second old when the clock of the store was at this distance from now, in that run of it. */
@@ -170,4 +177,55 @@ nodeTest('the clock of the store is the wrong one where all hosts agree against 
   assert.deepEqual(wrong({ a: HOUR_MS, b: 5 }), [['a', HOUR_MS]])
   assert.deepEqual(wrong({ a: HOUR_MS }), [['a', HOUR_MS]])
   assert.deepEqual(wrong({ a: 999, b: -999 }), [])
+})
+
+test('a lost edge is an open alert until it is back or acknowledged; one that drains or says goodbye is none', async () => {
+  const look = makeLostWatch({
+    redis,
+    organization_id: ORG,
+    lease_ms: LEASE_MS,
+    now: () => new Date(),
+  })
+  const open = async (): Promise<string[]> => (await redis.hkeys(REDIS_KEYS.alertsOpen(ORG))).sort()
+  const silence = async (process_id: string): Promise<void> => {
+    await redis.zadd(REDIS_KEYS.edgeBeats, (await storeMs()) - 61_000, process_id)
+  }
+  const fleet = { last: {}, crashed: {}, drains: { draining: true }, planned: {} }
+  for (const [edge_id, more] of Object.entries(fleet)) {
+    await beat(edge_id, { edge_id, draining: false, ...more })
+    if (edge_id !== 'last') await silence(edge_id)
+  }
+  await beat('planned', '')
+  // A process that was replaced under the same name is not lost.
+  await beat('last/1', { edge_id: 'last' })
+  await silence('last/1')
+  await beat('last', { edge_id: 'last' })
+  await look()
+  assert.deepEqual(await open(), ['edge_lost crashed'])
+  // Where no other edge is left, the look itself finds it; a second look counts nothing.
+  await silence('last')
+  await look()
+  await look()
+  assert.deepEqual(await open(), ['edge_lost crashed', 'edge_lost last'])
+  const [first = ''] = await redis.hvals(REDIS_KEYS.alertsOpen(ORG))
+  assert.equal(await redis.hget(REDIS_KEYS.alert(ORG, first), 'count'), '1')
+  await beat('crashed/2', { edge_id: 'crashed' })
+  await look()
+  assert.deepEqual(await open(), ['edge_lost last'])
+  // An acknowledged one is not raised again.
+  await redis.hdel(REDIS_KEYS.alertsOpen(ORG), 'edge_lost last')
+  await look()
+  assert.deepEqual(await open(), [])
+  // A fleet whose names change: bounded, and the rest is counted.
+  for (let n = 0; n < 250; n++) {
+    const edge_id = `pod-${String(n).padStart(3, '0')}`
+    await beat(edge_id, { edge_id })
+    await silence(edge_id)
+    if (n === 220) await look()
+  }
+  await look()
+  const abouts = await open()
+  assert.equal(abouts.length, 101)
+  assert.equal(abouts[100], 'edges_lost')
+  assert.equal(await redis.hlen(REDIS_KEYS.lostEdges), 0)
 })

@@ -576,7 +576,13 @@ test('a beat says that an edge is there, finds the epoch, and forgets edges that
     const [epoch, store_ms] = (await runScript(
       redis,
       'beat',
-      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.beatClock, REDIS_KEYS.epoch],
+      [
+        REDIS_KEYS.edges,
+        REDIS_KEYS.edgeBeats,
+        REDIS_KEYS.beatClock,
+        REDIS_KEYS.epoch,
+        REDIS_KEYS.lostEdges,
+      ],
       [edge_id, record, 60_000],
     )) as [string, string]
     const [seconds, micros] = (await redis.time()).map(Number)

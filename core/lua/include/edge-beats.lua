@@ -23,6 +23,22 @@ end
 -- When a heartbeat came, by the time of now.
 local function movedBeat(beat_ms, now_ms, behind_ms) return math.min(now_ms, beat_ms + behind_ms) end
 
+-- Names of lost edges that wait for admin; those of further ones are only counted, in the field ''.
+local LOST_MAX = 100
+
+-- Removes edges that were silent for too long. Those that had not begun to stop are noted as lost.
+local function forgetSilent(edges, beats, lost, oldest_ms)
+  for _, edge in ipairs(redis.call('ZRANGEBYSCORE', beats, '-inf', oldest_ms)) do
+    local found, record = pcall(cjson.decode, redis.call('HGET', edges, edge) or '')
+    if found and type(record.edge_id) == 'string' and record.draining ~= true then
+      if redis.call('HLEN', lost) < LOST_MAX then redis.call('HSET', lost, record.edge_id, redis.call('ZSCORE', beats, edge))
+      else redis.call('HINCRBY', lost, '', 1) end
+    end
+    redis.call('HDEL', edges, edge)
+    redis.call('ZREM', beats, edge)
+  end
+end
+
 -- Returns the time of the store in ms, with which the heartbeats can be compared.
 local function lookAtBeats(beats, clock)
   local now_ms, behind_ms, run = readBeatClock(clock)
