@@ -29,6 +29,7 @@ import { startLogExport } from './log-export/log-exporter.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { revokeAtSource } from './kill/revoke-at-source.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
+import { watchCertificates } from './status/watch-certificates.ts'
 import { watchEdges } from './status/watch-edges.ts'
 import { watchProxy } from './status/watch-proxy.ts'
 import { refreshGrants } from './oauth/refresh-grants.ts'
@@ -117,6 +118,7 @@ export async function startAdmin(
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(await keepHistory(context))
     stops.push(watchLostChanges({ ...context, lease_ms }), watchScopeEnds(context))
+    stops.push(watchCertificates(context))
     stops.push(startDeliveries(context, name), exportLogs(context, name, installation_id))
     stops.push(startActivity(context, name), analyseTraffic(context, name), startOAuth(context))
     await warmUp(context)

@@ -5,6 +5,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
 import type { Made } from '../resources/resource.ts'
+import { planKeyNotice } from '../keys/key-ends.ts'
 import { newToken } from './new-token.ts'
 import { type NewToken, TOKENS_LIMIT } from './token-schemas.ts'
 
@@ -45,7 +46,7 @@ export async function makeToken(
     kind: 'made',
     record: made.record,
     guards: [['HGET', REDIS_KEYS.organizations, org, true]],
-    writes: [made.link],
+    writes: [made.link, ...planKeyNotice(made.record.token_id, made.record)],
     shown_once: { token: made.token },
   }
 }

@@ -187,7 +187,7 @@ async function close(
   const [alert] = await readAlerts(redis, organization_id, [alert_id])
   if (alert?.['kind'] === 'unlisted_hosts') {
     const last = alert['last'] ?? '{}'
-    const over = await stateOf(redis, organization_id, 'unlisted_hosts', last)
+    const over = await stateOf(redis, organization_id, 'unlisted_hosts', last, now())
     if (over === null) return 'unlisted_hosts'
   }
   const at = now()

@@ -38,7 +38,8 @@ async function resolutionOf(
   now: Date,
 ): Promise<string | null> {
   const ofState = ALERTS_OF_STATE.find((one) => one === kind)
-  if (ofState !== undefined) return await stateOf(redis, organization_id, ofState, last ?? '{}')
+  if (ofState !== undefined)
+    return await stateOf(redis, organization_id, ofState, last ?? '{}', now)
   const isFinding = kind === 'injection' || kind === 'anomaly'
   const isQuiet = now.getTime() - Date.parse(last_at ?? '') > QUIET_MS
   return isFinding && isQuiet ? `It was not repeated for ${QUIET_DAYS} days.` : null

@@ -2,6 +2,7 @@ import type { AlertKind } from '../../core/alerts/alert.ts'
 import type { Agent, Organization } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { endingOf } from '../keys/key-ends.ts'
 import { readRecord } from '../resources/records.ts'
 
 /** Alerts about a state that can be read. */
@@ -11,6 +12,8 @@ export const ALERTS_OF_STATE = [
   'log_export_failing',
   'trace_export_failing',
   'unlisted_hosts',
+  'key_expiring',
+  'token_expiring',
 ] as const satisfies readonly AlertKind[]
 export type AlertOfState = (typeof ALERTS_OF_STATE)[number]
 
@@ -20,6 +23,7 @@ export async function stateOf(
   organization_id: string,
   kind: AlertOfState,
   last: string,
+  now: Date,
 ): Promise<string | null> {
   if (kind === 'log_export_failing') {
     const isFailing = (await redis.exists(REDIS_KEYS.logExportProblem)) === 1
@@ -28,6 +32,12 @@ export async function stateOf(
   if (kind === 'trace_export_failing') {
     const isFailing = (await redis.exists(REDIS_KEYS.traceExportProblem)) === 1
     return isFailing ? null : 'The receiver accepts spans again, or the export was turned off.'
+  }
+  if (kind === 'key_expiring' || kind === 'token_expiring') {
+    const { id } = JSON.parse(last) as { readonly id: string }
+    const ending = await endingOf(redis, organization_id, id)
+    if (ending === null) return 'It was revoked or deleted.'
+    return Date.parse(ending.expires_at ?? '') > now.getTime() ? null : 'It has ended.'
   }
   const {
     webhook_id,

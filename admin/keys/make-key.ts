@@ -9,6 +9,7 @@ import { type Issue, type Refusal, conflict, invalid, notFound } from '../http/o
 import type { Made, Params } from '../resources/resource.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
 import { AGENT_KEYS_LIMIT, ORGANIZATION_KEYS_LIMIT } from './key-schemas.ts'
+import { planKeyNotice } from './key-ends.ts'
 import { ORGANIZATION_OWNER, newKey } from './new-key.ts'
 
 interface Wanted {
@@ -78,7 +79,7 @@ async function makeKey(
     kind: 'made',
     record: made.record,
     guards,
-    writes: [...room, made.link],
+    writes: [...room, made.link, ...planKeyNotice(made.record.key_id, made.record)],
     about: { agent_name: agent?.record.agent_name ?? null },
     shown_once: { key: made.key },
   }

@@ -6,6 +6,7 @@ import type { Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { repeatWork } from '../../core/system/repeat-work.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { causeOfEnd, endingOf, isKeyOrToken } from '../keys/key-ends.ts'
 import { scopeOf } from './scope-store.ts'
 
 /** An alert is raised this long before a scope ends, and none if the end was set later than that. */
@@ -49,12 +50,19 @@ export const watchScopeEnds = (parts: Parts): (() => Promise<void>) =>
       parts.log.warn({ err: error }, 'alerts about scopes that end are late; it will be retried'),
   )
 
-/** Deals with all scopes that are due. */
+/** Deals with all scopes, keys and tokens that are due. */
 export async function tellDueEnds({ redis, now }: Omit<Parts, 'log'>): Promise<void> {
   for (;;) {
     const member = await runScript(redis, 'claim-notice', [REDIS_KEYS.scopeEnds], [RETRY_MS])
     if (typeof member !== 'string') return
     const [organization_id = '', scope_id = ''] = member.split(' ')
+    if (isKeyOrToken(scope_id)) {
+      const ending = await endingOf(redis, organization_id, scope_id)
+      if (ending !== null && Date.parse(ending.expires_at ?? '') > now().getTime())
+        await raiseAlert(redis, organization_id, causeOfEnd(scope_id, ending), now())
+      await redis.zrem(REDIS_KEYS.scopeEnds, member)
+      continue
+    }
     const scope = await scopeOf(redis, organization_id, scope_id)
     const next_ms = await tellEnd(redis, { organization_id, scope_id, scope, at: now() })
     if (next_ms === null) await redis.zrem(REDIS_KEYS.scopeEnds, member)

@@ -74,6 +74,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   alertsOpen: 'copied',
   alertNotices: 'copied',
   scopeEnds: 'copied',
+  certificatesTold: 'copied',
   grants: 'copied',
   grantLease: 'live',
   grantsDue: 'copied',

@@ -408,7 +408,14 @@ export const REDIS_KEY_ROWS = {
     of: [],
     type: 'sorted set',
     holds:
-      '`<organization_id> <scope_id>` of scopes that end, by the ms at which their alert is due or over',
+      '`<organization_id> <id>` of scopes, keys and tokens that end, by the ms at which their alert is due or over',
+  },
+  certificatesTold: {
+    kind: 'certificates-told',
+    of: [],
+    type: 'hash',
+    holds:
+      '`<organization_id> <subject of an alert>` → when it was raised, of certificates that end soon',
   },
   grants: {
     kind: 'grants',

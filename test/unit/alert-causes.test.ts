@@ -16,7 +16,7 @@ const NOW = new Date('2026-11-28T12:30:00Z')
 const INJECTIONS = 10_000
 const KINDS = 100
 const AGENTS = 28
-const SHOWN = 6
+const SHOWN = 9
 
 /** Open alerts as the store has them: one for each `about`. */
 class Alerts {
@@ -53,8 +53,29 @@ const injection = (n: number, decision: 'blocked' | 'allowed', severity: string)
 
 const GATEWAY = [
   { about: 'store_disk', kind: 'store_disk', severity: 'critical', title: 'The disk is full.' },
+  { about: 'edge_lost e', kind: 'edge_lost', severity: 'critical', title: 'An edge is lost.' },
+  {
+    about: 'certificate_expiring c',
+    kind: 'certificate_expiring',
+    severity: 'high',
+    title: 'It ends.',
+  },
+  { about: 'key_expiring k', kind: 'key_expiring', severity: 'medium', title: 'A key ends.' },
+  { about: 'token_expiring t', kind: 'token_expiring', severity: 'medium', title: 'A token ends.' },
   { about: 'clock_skew e', kind: 'clock_skew', severity: 'medium', title: 'A clock is wrong.' },
 ] as const
+
+/** The rows of these, beside one for silent edges and one for failing webhooks. */
+const GATEWAY_ROWS = [
+  'edges',
+  'store_disk',
+  'edge_lost',
+  'webhooks',
+  'certificate_expiring',
+  'key_expiring',
+  'token_expiring',
+  'clock_skew',
+]
 
 test('10,000 injections of 100 kinds move nothing of the gateway down, and are counted in full', () => {
   const severity = fc.constantFrom('critical', 'high', 'medium')
@@ -91,12 +112,12 @@ test('10,000 injections of 100 kinds move nothing of the gateway down, and are c
       const needs = needsOf({ ...parts, causes })
       for (const rows of [needs, fewNeeds(needs, causes.totals, SHOWN)])
         assert.deepEqual(
-          rows.slice(0, 4).map(({ key }: { key: string }) => key),
-          ['edges', 'store_disk', 'webhooks', 'clock_skew'],
+          rows.slice(0, GATEWAY_ROWS.length).map(({ key }: { key: string }) => key),
+          GATEWAY_ROWS,
         )
       assert.equal(fewNeeds(needs, causes.totals, SHOWN).length <= SHOWN, true)
       const { gateway, agents, handled } = causes.totals
-      assert.deepEqual(gateway.kinds, { store_disk: 1, clock_skew: 1 })
+      assert.deepEqual(gateway.kinds, Object.fromEntries(GATEWAY.map(({ kind }) => [kind, 1])))
       assert.deepEqual(
         [agents.occurrences, handled.occurrences],
         [counted.allowed, counted.blocked],
@@ -140,8 +161,8 @@ test('more kinds than the list has rows leave what is about the gateway and all 
   const { data, totals } = causesOf(alerts.views)
   assert.equal(data.length, 200)
   assert.deepEqual(
-    data.slice(0, 3).map(({ concern }) => concern),
-    ['gateway', 'gateway', 'handled'],
+    data.slice(0, GATEWAY.length + 1).map(({ concern }) => concern),
+    [...GATEWAY.map(() => 'gateway'), 'handled'],
   )
   assert.equal(totals.handled.causes, 1_900)
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
+import { resolveAlerts } from '../../admin/alerts/resolve-alerts.ts'
+import { planKeyNotice } from '../../admin/keys/key-ends.ts'
 import { planEndNotice, tellDueEnds } from '../../admin/scopes/scope-ends.ts'
+import { lookAtCertificates } from '../../admin/status/watch-certificates.ts'
+import { makeAuthority } from '../../core/certificate/make-authority.ts'
 import { commit } from '../../core/change/commit.ts'
 import type { Scope } from '../../core/catalogue/model.ts'
 import { compileIntegrations } from '../../core/decision/compile-integrations.ts'
@@ -317,4 +321,72 @@ test('a day before a scope ends there is one alert, which is resolved when it ha
   assert.deepEqual(await look(now_ms + DAY_MS), ['resolved 1', 'resolved 1', 'open 1'])
   await redis.hdel(hash, scope.scope_id)
   assert.deepEqual(await look(now_ms + DAY_MS), ['resolved 1', 'resolved 1', 'resolved 1'])
+})
+
+test('a key, a token and each certificate raise one alert before they end, which closes when they are gone', async () => {
+  await redis.flushall()
+  const now_ms = Date.now()
+  const open = async (): Promise<string[]> => {
+    const abouts = await redis.hkeys(REDIS_KEYS.alertsOpen(ORG))
+    return abouts.map((about) => about.replace(/ [0-9A-F:]+ /, ' ')).sort()
+  }
+  const life = (days: number, left: number) => ({
+    organization_id: ORG,
+    name: 'k',
+    created_at: new Date(now_ms - (days - left) * DAY_MS).toISOString(),
+    expires_at: new Date(now_ms + left * DAY_MS).toISOString(),
+  })
+  const made = {
+    key_year: life(365, 6),
+    key_week: life(5, 0.9),
+    key_hour: life(0.1, 0.05),
+    key_far: life(90, 9),
+    tok_a: life(30, 6),
+  }
+  for (const [id, record] of Object.entries(made)) {
+    const key = id.startsWith('tok_') ? REDIS_KEYS.adminTokens(ORG) : REDIS_KEYS.apiKeys(ORG)
+    const writes = [
+      ['HSET', key, id, JSON.stringify(record)],
+      ...planKeyNotice(id, record),
+    ] as const
+    await commit(redis, { guards: [], writes, targets: [] }, 3_000)
+  }
+  const now = (): Date => new Date(now_ms)
+  await tellDueEnds({ redis, now })
+  await tellDueEnds({ redis, now })
+  assert.deepEqual(await open(), [
+    'key_expiring key_week',
+    'key_expiring key_year',
+    'token_expiring tok_a',
+  ])
+  await redis.hdel(REDIS_KEYS.apiKeys(ORG), 'key_year')
+  await resolveAlerts(redis, [ORG], now())
+  assert.deepEqual(await open(), ['key_expiring key_week', 'token_expiring tok_a'])
+  await resolveAlerts(redis, [ORG], new Date(now_ms + DAY_MS))
+  assert.deepEqual(await open(), ['token_expiring tok_a'])
+  await redis.del(REDIS_KEYS.alertsOpen(ORG))
+
+  const [old, fresh] = [makeAuthority(now_ms - 3_621 * DAY_MS), makeAuthority(now_ms)]
+  await redis.zadd(REDIS_KEYS.organizationIndex, 1, ORG)
+  await redis.hset(REDIS_KEYS.forwardCa, 'ca', JSON.stringify({ certificate: old.certificate }))
+  const save = (ca: string) =>
+    redis.hset(
+      REDIS_KEYS.webhooks(ORG),
+      'whk_1',
+      JSON.stringify({ name: 'w', ca_certificates: ca }),
+    )
+  await save(old.certificate)
+  const settings = { tlsCertFile: null, caCertFile: null, organizationId: ORG }
+  const look = () => lookAtCertificates({ redis, settings, now })
+  await look()
+  await look()
+  const ca = 'certificate_expiring the CA of the forward proxy'
+  assert.deepEqual(await open(), [ca, 'certificate_expiring the receiver of webhook w'])
+  // Beside its successor an old CA may end, and an acknowledged alert is not raised again.
+  await save(old.certificate + fresh.certificate)
+  await look()
+  assert.deepEqual(await open(), [ca])
+  await redis.del(REDIS_KEYS.alertsOpen(ORG))
+  await look()
+  assert.deepEqual(await open(), [])
 })
