@@ -157,9 +157,11 @@ function addStart(program: Command): void {
         .choices(LOG_FORMATS)
         .default('text' satisfies LogFormat),
     )
-    .action(async ({ newStore, logFormat }: { newStore?: boolean; logFormat: LogFormat }) => {
+    .option('--verbose', 'also print what the processes log while they start')
+    .action(async (options: { newStore?: boolean; logFormat: LogFormat; verbose?: boolean }) => {
       const { runStart } = await import('./start.ts')
-      process.exit(await runStart(process.env, { isNewStore: newStore === true, logFormat }))
+      const { newStore: isNewStore = false, verbose: isVerbose = false, logFormat } = options
+      process.exit(await runStart(process.env, { isNewStore, isVerbose, logFormat }))
     })
 }
 

@@ -45,8 +45,9 @@ import type { LogFormat } from '../launcher/process-log.ts'
 import { rollingRestart } from '../launcher/rolling-restart.ts'
 import { type Command, serveCommand } from '../launcher/serve-command.ts'
 import { StartOutput } from '../launcher/start-output.ts'
-import { Supervisor } from '../launcher/supervisor.ts'
+import { type ChildSpec, Supervisor } from '../launcher/supervisor.ts'
 import { systemdService } from '../launcher/systemd-service.ts'
+import { counted } from '../terminal/counted.ts'
 import { valkeyConfig, valkeySocket } from '../launcher/valkey-config.ts'
 
 const FAILED = 1
@@ -62,11 +63,12 @@ const STOP_LIMITS_MS = { envoy: 5_000, services: 9_000, valkey: 10_000 }
 export interface StartOptions {
   readonly isNewStore: boolean
   readonly logFormat: LogFormat
+  readonly isVerbose: boolean
 }
 
 /** `agw start`: runs the whole gateway until it is stopped. Returns the exit code. */
 export async function runStart(env: Environment, options: StartOptions): Promise<number> {
-  const output = new StartOutput(options.logFormat)
+  const output = new StartOutput(options.logFormat, options.isVerbose)
   const { say, report } = output
   process.umask(0o077)
   const read = readSettings(env)
@@ -291,19 +293,23 @@ async function startChildren(
 ): Promise<void> {
   const { say } = output
   if (boot.binaries.valkey !== null) {
-    say('Starting the store …')
     await supervisor.start(valkeySpec(boot, boot.binaries.valkey))
+    say('The store runs.')
   }
   await checkStoreIdentity(boot, isNewStore)
-  say('Starting the admin service, ext-proc, the access log receiver, the echo API and Envoy …')
-  const services = [
-    adminSpec(boot),
-    ...extProcSpecs(boot),
-    accessLogSpec(boot),
-    echoSpec(boot),
-    envoySpec(boot),
-  ]
-  await Promise.all(services.map((spec) => supervisor.start(spec)))
+  const edges = extProcSpecs(boot)
+  const parts = {
+    'The admin service runs.': [adminSpec(boot)],
+    [`ext-proc runs in ${counted(edges.length, 'process', 'processes')}.`]: edges,
+    'The access log receiver runs.': [accessLogSpec(boot)],
+    'The echo API runs.': [echoSpec(boot)],
+    'Envoy runs.': [envoySpec(boot)],
+  }
+  const start = async ([line, specs]: readonly [string, readonly ChildSpec[]]): Promise<void> => {
+    await Promise.all(specs.map((spec) => supervisor.start(spec)))
+    say(line)
+  }
+  await Promise.all(Object.entries(parts).map(start))
   const apiUrl = urlOf('http', boot.settings.apiHost, boot.settings.apiPort)
   await becomesReady(apiUrl, output)
   const scheme = boot.settings.tlsCertFile === null ? 'http' : 'https'

@@ -34,6 +34,14 @@ export function processLogLine(format: LogFormat, name: string | null, line: str
   return entry === null ? `${name} | ${terminalText(line)}` : textOf(entry, name)
 }
 
+/** Whether a line of a process is no warning: Envoy names the level, the store marks warnings with `#`. */
+export function isDetail(line: string): boolean {
+  const entry = entryOf(line)
+  return entry === null
+    ? !/\[(?:warning|error|critical)\]| # /.test(line)
+    : entry.level < LOG_LEVELS.warn
+}
+
 /** A line of the launcher itself. */
 export function ownLogLine(
   format: LogFormat,

@@ -1,6 +1,9 @@
 import { LineOutput, lostSentence } from '../../core/system/line-output.ts'
-import { type LogFormat, ownLogLine, processLogLine } from './process-log.ts'
+import { isDetail, type LogFormat, ownLogLine, processLogLine } from './process-log.ts'
 import { type Welcome, welcome } from './welcome.ts'
+
+/** Lines of a start that are kept for its failure. */
+const HELD_MAX = 500
 
 /** What the launcher prints: its steps on standard output, problems and the log of its children on standard error. */
 export class StartOutput {
@@ -8,8 +11,12 @@ export class StartOutput {
   readonly #out: LineOutput
   readonly #err: LineOutput
 
-  constructor(format: LogFormat) {
+  /** What children have logged while they start; null where all of it is printed. */
+  #held: string[] | null
+
+  constructor(format: LogFormat, isVerbose: boolean) {
     this.#format = format
+    this.#held = isVerbose || format === 'json' ? null : []
     const lostLine = (lost: number): string => ownLogLine(format, 'warn', lostSentence(lost))
     this.#out = new LineOutput(1, lostLine)
     this.#err = new LineOutput(2, lostLine)
@@ -20,16 +27,26 @@ export class StartOutput {
   }
 
   readonly report = (line: string): void => {
+    this.#release()
     print(this.#err, this.#format === 'text' ? line : ownLogLine('json', 'error', line))
   }
 
   /** A line of a child, or of the supervisor if `child` is null. */
   readonly log = (line: string, child: string | null): void => {
-    print(this.#err, processLogLine(this.#format, child, line))
+    const text = processLogLine(this.#format, child, line)
+    if (this.#held === null || child === null || !isDetail(line)) print(this.#err, text)
+    else if (this.#held.push(text) > HELD_MAX) this.#held.shift()
+  }
+
+  /** The details help only when the start has failed. */
+  #release(): void {
+    for (const text of this.#held ?? []) print(this.#err, text)
+    this.#held = null
   }
 
   /** A new admin token is for people: a log that is collected would keep it. */
   welcome(parts: Welcome): void {
+    this.#held = null
     if (this.#format === 'text') return this.say(welcome(parts))
     const { proxyUrl: proxy_url, apiUrl: api_url, forwardUrl: forward_url } = parts
     // The tokens that the store already had are not in the file of this machine.

@@ -168,7 +168,7 @@ test('ports that are taken are named with their settings before anything is star
     err,
     new RegExp(`forward proxy .*127.0.0.1:${forward}.* in use.*FORWARD_PORT to off`),
   )
-  assert.doesNotMatch(out, /Starting/)
+  assert.doesNotMatch(out, / runs/)
 })
 
 test('the advice fits the cause: an address that is not there is no port in use', async () => {
@@ -549,7 +549,7 @@ test('a child that dies five times before it is ready ends everything with exit 
     err,
   )
   assert.ok(said('envoy', /^it is broken$/), err)
-  assert.ok(said('agw', /^Starting the store …$/), out)
+  assert.ok(said('agw', /^The store runs\.$/), out)
   await assert.rejects(run('pgrep', ['-f', dataDir]), { code: 1, stdout: '' })
 })
 
