@@ -78,8 +78,8 @@ const PACKED = {
 }
 
 /**
- * The console in one script and one style sheet, whose names have a hash of their content, since a browser would ask for a hundred
- * modules one by one. The source map is for those who read a stack trace; it is neither served nor in the package.
+ * The console in a few scripts and one style sheet, whose names have a hash of their content, since a browser would ask for a hundred
+ * modules one by one. The page names all scripts of the first view, so that they are loaded at the same time. The source map is for those who read a stack trace; it is neither served nor in the package.
  */
 export async function bundleConsole(root) {
   const { build } = await import('esbuild')
@@ -94,7 +94,9 @@ export async function bundleConsole(root) {
     outdir: CONSOLE,
     tsconfig: 'admin/console/tsconfig.json',
     entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     bundle: true,
+    splitting: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -106,11 +108,15 @@ export async function bundleConsole(root) {
   const source = join(root, 'admin', 'console')
   let page = readFileSync(join(source, 'index.html'), 'utf8')
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
-    if (entryPoint === undefined) continue
+    if (entryPoint === undefined || !/main|style/.test(basename(entryPoint))) continue
     const plain = `"/dashboard/${basename(entryPoint).replace(/\.tsx$/, '.js')}"`
     if (!page.includes(plain)) throw new Error(`index.html does not name ${plain}`)
     page = page.replaceAll(plain, `"/dashboard/${basename(path)}"`)
   }
+  const preloads = firstScripts(metafile).map(
+    (name) => `<link rel="modulepreload" href="/dashboard/${name}" />`,
+  )
+  page = page.replace('</head>', `${preloads.join('')}</head>`)
   writeFileSync(join(folder, 'index.html'), page)
   copyFileSync(join(source, 'icon.svg'), join(folder, 'icon.svg'))
   for (const name of readdirSync(folder)) {
@@ -120,6 +126,17 @@ export async function bundleConsole(root) {
       writeFileSync(join(folder, `${name}.${ending}`), pack(bytes))
   }
   return metafile
+}
+
+/** What the first script imports, directly or not, apart from what it loads later. */
+function firstScripts({ outputs }) {
+  const isMain = ([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')
+  const [first] = Object.entries(outputs).find(isMain)
+  const found = new Set([first])
+  for (const path of found)
+    for (const { path: imported, kind } of outputs[path].imports)
+      if (kind === 'import-statement') found.add(imported)
+  return [...found].slice(1).map((path) => basename(path))
 }
 
 /** Writes the bootstrap of Envoy as JSON, since parsing its YAML is a quarter of what a start of the launcher costs. */

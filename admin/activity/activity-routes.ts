@@ -17,6 +17,7 @@ import { type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { FILTER_QUERY, type FilterQuery, readFilter } from './activity-filter.ts'
 import { ActivityView, activityView } from './activity-view.ts'
 import { countRoutes } from './count-routes.ts'
+import { flowRoutes } from './flow-routes.ts'
 import { type ExportFormat, exportActivity } from './export-activity.ts'
 import { findEntry } from './find-entry.ts'
 import { oldestPlace } from './oldest-place.ts'
@@ -132,6 +133,7 @@ export const activityRoutes: readonly Route[] = [
     handle: (call) => counts(call, null),
   }),
   ...countRoutes,
+  ...flowRoutes,
   defineRoute({
     method: 'GET',
     path: '/admin/activity/:id',

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { CountView, SearchView } from '../activity/activity-routes.ts'
 import type { ActivityView } from '../activity/activity-view.ts'
 import type { FacetsView, SeriesView } from '../activity/count-view.ts'
+import type { Flow as FlowView } from '../activity/flow-routes.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
 import type { AlertCauses as AlertCausesView } from '../alerts/alert-causes.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
@@ -77,6 +78,7 @@ export type AlertCause = AlertCauses['data'][number]
 export type Baseline = Shown<typeof BaselineView>
 export type AnomalyReplay = Shown<typeof AnomalyReplayView>
 export type AccessMap = Shown<typeof AccessMapView>
+export type Flow = Shown<typeof FlowView>
 export type Edge = Shown<typeof EdgeView>
 export type Stats = Shown<typeof StatsView>
 export type Readiness = Shown<typeof ReadinessView>

@@ -4,6 +4,7 @@ import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
 import { linkTo, type PageAddress, usePlace } from './place.ts'
 import { isId } from './is-id.ts'
+import { lazy } from './lazy.tsx'
 import { PAGES } from './page-titles.ts'
 import { Finder } from './parts/finder.tsx'
 import { Guard } from './parts/guard.tsx'
@@ -13,32 +14,48 @@ import { Shortcuts } from './parts/shortcuts.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
 import { TimeStyleButton } from './parts/time-style-button.tsx'
 import { pageSecret } from './page-secret.ts'
-import { AccessMapPage } from './pages/access-map.tsx'
-import { ActivityPage } from './pages/activity.tsx'
-import { AgentPage } from './pages/agent.tsx'
-import { AgentsPage } from './pages/agents.tsx'
-import { AlertsPage } from './pages/alerts.tsx'
-import { AnomaliesPage } from './pages/anomalies.tsx'
-import { ConnectPage } from './pages/connect.tsx'
-import { IntegrationPage } from './pages/integration.tsx'
-import { IntegrationsPage } from './pages/integrations.tsx'
-import { KillPage } from './pages/kill.tsx'
-import { KillsPage } from './pages/kills.tsx'
 import { OverviewPage } from './pages/overview.tsx'
-import { RequestsPage } from './pages/requests.tsx'
-import { ScopePage } from './pages/scope.tsx'
-import { ScopesPage } from './pages/scopes.tsx'
-import { SecurityPage } from './pages/security.tsx'
-import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
-import { TryPage } from './pages/try.tsx'
-import { WebhookPage } from './pages/webhook.tsx'
-import { WebhooksPage } from './pages/webhooks.tsx'
 import { SessionContext } from './session.ts'
 import { forgetDrafts } from './use-draft.ts'
 
+// One file for each group, so that the first view is small and no page needs many files.
+const access = () => import('./bundles/access.ts')
+const log = () => import('./bundles/log.ts')
+const operation = () => import('./bundles/operation.ts')
+const FILES: readonly (readonly [pages: RegExp, load: () => Promise<unknown>])[] = [
+  [/^#\/(activity|alerts|anomalies|security)/, log],
+  [/^#\/(kills|webhooks|settings|access)/, operation],
+  [/^#\/\w/, access],
+]
+/** After the first view, the others are loaded too: pages then open at once, also after an update of the gateway. */
+const OTHERS_AFTER_MS = 5_000
+const AccessMapPage = lazy(access, 'AccessMapPage')
+const AgentPage = lazy(access, 'AgentPage')
+const AgentsPage = lazy(access, 'AgentsPage')
+const ConnectPage = lazy(access, 'ConnectPage')
+const FlowPage = lazy(access, 'FlowPage')
+const IntegrationPage = lazy(access, 'IntegrationPage')
+const IntegrationsPage = lazy(access, 'IntegrationsPage')
+const RequestsPage = lazy(access, 'RequestsPage')
+const ScopePage = lazy(access, 'ScopePage')
+const ScopesPage = lazy(access, 'ScopesPage')
+const TryPage = lazy(access, 'TryPage')
+const ActivityPage = lazy(log, 'ActivityPage')
+const AlertsPage = lazy(log, 'AlertsPage')
+const AnomaliesPage = lazy(log, 'AnomaliesPage')
+const SecurityPage = lazy(log, 'SecurityPage')
+const KillPage = lazy(operation, 'KillPage')
+const KillsPage = lazy(operation, 'KillsPage')
+const SettingsPage = lazy(operation, 'SettingsPage')
+const WebhookPage = lazy(operation, 'WebhookPage')
+const WebhooksPage = lazy(operation, 'WebhooksPage')
+
 /** How often an unreachable service is checked. */
 const RETRY_MS = 3000
+
+/** A page that is shown says itself that it could not be loaded. */
+const ignore = (): void => undefined
 
 export function App() {
   const [who, setWho] = useState<Who | null | 'unknown'>('unknown')
@@ -50,7 +67,11 @@ export function App() {
     if (answer.ok) setWho(answer.value)
     setProblem(answer.ok ? null : answer.problem)
   }
-  useEffect(() => void look(), [])
+  useEffect(() => {
+    void look()
+    void FILES.find(([pages]) => pages.test(location.hash))?.[1]().catch(ignore)
+    setTimeout(() => FILES.forEach(([, load]) => void load().catch(ignore)), OTHERS_AFTER_MS)
+  }, [])
   useEffect(() => {
     if (reach !== 'unreachable' && problem === null) return
     const again = (): Promise<unknown> => (who === 'unknown' ? look() : ask('GET', '/healthz'))
@@ -219,6 +240,8 @@ function PageOf({ place }: { place: PageAddress }) {
       )
     case 'map':
       return <AccessMapPage query={query} />
+    case 'flow':
+      return <FlowPage query={query} />
     case 'activity':
       return <ActivityPage query={query} entry={id} />
     case 'kills':

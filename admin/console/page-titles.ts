@@ -5,6 +5,7 @@ export const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['integrations', 'Integrations'],
   ['scopes', 'Scopes'],
   ['map', 'Access map'],
+  ['flow', 'Live flow'],
   ['activity', 'Activity'],
   ['requests', 'Requests'],
   ['alerts', 'Alerts'],

@@ -175,6 +175,7 @@ const COMPRESSED = [
   '/admin/access-map',
   '/admin/activity',
   '/admin/activity/facets',
+  '/admin/activity/flow',
   '/admin/activity/series',
   '/admin/agents',
   '/admin/alerts',

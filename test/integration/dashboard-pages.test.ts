@@ -55,6 +55,7 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => `scopes/${access.scope_id}`, () => 'scope'],
   [() => 'scopes/new', () => 'Add a scope'],
   [() => 'map', () => 'Access map'],
+  [() => 'flow', () => 'Live flow'],
   [() => 'activity', () => 'Activity'],
   [() => `activity/${entry_id}`, () => 'Activity'],
   [() => 'alerts', () => 'Alerts'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fromRoot } from '../../core/system/root.ts'
 
@@ -17,9 +18,30 @@ const { whyOf } = await built('why-of')
 const { countOf } = await built('count-of')
 const { agentActions, actionsNamed, verbOf } = await built('actions-named')
 
+/** Compressed, without the style sheet. A page that is not seen first is loaded when it is asked for. */
+const FIRST_VIEW_MAX_BYTES = 45_000
+
 const scope = (scope_id: string, ...rules: [string, string][]) => ({
   scope_id,
   rules: rules.map(([method, path]) => ({ methods: [method], paths: [path] })),
+})
+
+test('the scripts of the first view are few bytes, and the page names all of them', () => {
+  const bytesOf = (name: string): number =>
+    readFileSync(fromRoot('dist', 'console', `${name}.br`)).length
+  const page = readFileSync(fromRoot('dist', 'console', 'index.html'), 'utf8')
+  const named = new Set(
+    [...page.matchAll(/"\/dashboard\/([^"]+\.js)"/g)].map(([, name = '']) => name),
+  )
+  const needed = new Set([...named].filter((name) => name.startsWith('main-')))
+  for (const name of needed)
+    for (const [, found = ''] of readFileSync(fromRoot('dist', 'console', name), 'utf8').matchAll(
+      /(?:from|import)"\.\/([^"]+)"/g,
+    ))
+      needed.add(found)
+  assert.deepEqual([...named].toSorted(), [...needed].toSorted())
+  const bytes = [...named].reduce((sum, name) => sum + bytesOf(name), 0)
+  assert.ok(bytes > 10_000 && bytes < FIRST_VIEW_MAX_BYTES, `${bytes} bytes`)
 })
 
 test('the nearest rule is the one that shares most of the path, then the method', () => {

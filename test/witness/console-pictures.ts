@@ -119,6 +119,7 @@ interface Made {
 function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[] {
   return [
     ['overview', ''],
+    ['flow', 'flow?minutes=60'],
     ['activity', 'activity'],
     ['drawer', `activity/${made.entry_id}`],
     ['agents', 'agents'],

@@ -13,6 +13,7 @@ import type {
 import { countOf } from '../count-of.ts'
 import { concernsAgent } from '../lock-words.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
+import { AgentTimeline } from '../parts/agent-timeline.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { Dialog, DialogForm } from '../parts/dialog.tsx'
 import { EntryTable } from '../parts/entry-table.tsx'
@@ -70,6 +71,7 @@ export function AgentPage({ agent_id, query }: { agent_id: string; query: Query 
             {value.killed_at !== null && <KilledBand agent={value} at={value.killed_at} />}
             <AgentLocks agent={value} />
             <AgentFacts agent={value} />
+            <AgentTimeline agent_id={agent_id} query={query} />
             <Scopes agent_id={agent_id} />
             <section>
               <h2>Keys</h2>

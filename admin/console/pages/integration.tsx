@@ -1,4 +1,5 @@
 import type { Integration } from '../api-types.ts'
+import { ApiHealth } from '../parts/api-health.tsx'
 import { describeAuth } from '../parts/auth-fields.tsx'
 import { Facts } from '../parts/bits.tsx'
 import { Connections } from '../parts/connections.tsx'
@@ -40,6 +41,7 @@ export function IntegrationPage({ integration_id }: { integration_id: string }) 
                 ],
               ]}
             />
+            <ApiHealth only={integration_id} />
             <section>
               <h2>Connections</h2>
               <p class="muted">

@@ -7,6 +7,7 @@ import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Integration } from '../api-types.ts'
 import { type AddedApi, AddApiButtons } from '../parts/add-template.tsx'
+import { ApiHealth } from '../parts/api-health.tsx'
 import {
   type Auth,
   AuthFields,
@@ -84,6 +85,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
             : []),
         ]}
       />
+      <ApiHealth />
       {edited !== null && (
         <IntegrationForm
           of={edited === 'new' ? null : edited}

@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Alert, Page, Readiness, Stats } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
 import { Facts, Tag } from '../parts/bits.tsx'
@@ -13,21 +12,18 @@ import { NeedsYou } from '../parts/needs-you.tsx'
 import { linkTo } from '../place.ts'
 import { timeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
+import { useMinute } from '../use-minute.ts'
 
 const EVERY_MS = 5000
 const ALERTS_OF_AGENTS = '/admin/alerts?status=open&concern=agents&sort=severity&limit=200'
 /** Rows of what needs an operator. */
 const NEEDS_SHOWN = 6
 
-/** The range moves on with the minute, so that all parts of the page ask for the same one. */
-const MINUTE_MS = 60_000
-
 export function OverviewPage({ query }: { query: Readonly<Record<string, string>> }) {
   const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
   const alerts = useLoad<Page<Alert>>(ALERTS_OF_AGENTS, EVERY_MS)
   const range = timeRange(query['range'])
-  const minute = useMinute()
-  const from = new Date(minute * MINUTE_MS - range.ms).toISOString()
+  const from = new Date(useMinute() - range.ms).toISOString()
   return (
     <>
       <div class="head">
@@ -48,15 +44,6 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
       <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>
     </>
   )
-}
-
-function useMinute(): number {
-  const [minute, setMinute] = useState(() => Math.ceil(Date.now() / MINUTE_MS))
-  useEffect(() => {
-    const timer = setInterval(() => setMinute(Math.ceil(Date.now() / MINUTE_MS)), EVERY_MS)
-    return () => clearInterval(timer)
-  }, [])
-  return minute
 }
 
 function ReadinessLine() {

@@ -13,6 +13,7 @@ import { ScopeEditor } from '../parts/scope-editor.tsx'
 import { LockButton } from '../parts/stop-dialog.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
+import { settingsOf } from '../scope-settings.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { type Draft, useDraft } from '../use-draft.ts'
@@ -158,12 +159,6 @@ function StoredScope({ scope_id }: { scope_id: string }) {
       )}
     </Loaded>
   )
-}
-
-function settingsOf(scope: Scope): ScopeSettings {
-  const { scope_id: _, agent_id: __, integration_id: ___, ...stored } = scope
-  const { created_at: ____, affected_agents: _____, origin: ______, ...settings } = stored
-  return settings
 }
 
 /** Which agents and integrations a scope is for, if it names none. @param agents the label; null where it names one, as `integrations` */

@@ -5,6 +5,7 @@ import type { Scope, ScopeSettings, Trial } from '../api-types.ts'
 import { countOf } from '../count-of.ts'
 import { liveEdges } from '../live-edges.ts'
 import { linkTo } from '../place.ts'
+import { settingsOf } from '../scope-settings.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
 import { InForce } from './in-force.tsx'
@@ -227,8 +228,14 @@ function triedScope(call: FixedCall, base: Change | null, option: ScopeOption): 
     const { agent_id: _, ...made } = newScope(call, option) as { agent_id: string }
     return made
   }
-  const { agent_id: _, agent_selector: __, created_at: ___, origin: ____, ...rest } = base.scope
-  return { ...rest, integration_selector: null, integration_id: call.integration_id, ...base.patch }
+  return {
+    ...settingsOf(base.scope),
+    scope_id: base.scope.scope_id,
+    agent_selector: null,
+    integration_selector: null,
+    integration_id: call.integration_id,
+    ...base.patch,
+  }
 }
 
 /** "Tried on 38 calls in the last 7 days. Refused calls that would pass: 6 (1 like this one, 5 others)." */

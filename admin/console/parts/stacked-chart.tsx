@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CLOCK_FORMAT } from '../clock-format.ts'
 import { DAY_FORMAT } from '../day-format.ts'
@@ -6,6 +7,8 @@ import { TimeAxis } from './time-axis.tsx'
 export interface ChartGroup {
   readonly title: string
   readonly counts: readonly number[]
+  /** A class of the style sheet in place of that of its position. */
+  readonly tone?: string
 }
 
 const WIDTH = 1000
@@ -23,6 +26,8 @@ interface ChartProps {
   readonly step_ms: number
   readonly groups: readonly ChartGroup[]
   readonly height: number
+  /** Further rows on the same axis. */
+  readonly children?: ComponentChildren
   /** A bar or a range of bars was chosen. */
   readonly onRange: (range: { readonly from_ms: number; readonly to_ms: number }) => void
 }
@@ -55,6 +60,7 @@ export function StackedChart(props: ChartProps) {
         <Bars groups={groups} bars={bars} top={top} height={height} />
         {isShown && <Chosen first={first} last={last} bars={bars} height={height} />}
       </svg>
+      {props.children}
       <Axes {...props} bars={bars} top={top} />
       <p class="muted" aria-hidden="true">
         {isShown
@@ -151,7 +157,7 @@ const Bars = ({
   // One path for each group, so that a chart of a week is a handful of elements.
   return (
     <>
-      {groups.map(({ title, counts }, group) => {
+      {groups.map(({ title, counts, tone }, group) => {
         let path = ''
         for (const [at, count] of counts.entries()) {
           if (count === 0) continue
@@ -161,7 +167,7 @@ const Bars = ({
           const y = height - ((low + count) / top) * height
           path += `M${x.toFixed(1)} ${y.toFixed(1)}h${(wide * 0.86).toFixed(1)}v${((count / top) * height).toFixed(1)}h-${(wide * 0.86).toFixed(1)}z`
         }
-        return <path key={title} class={toneOf(group)} d={path} />
+        return <path key={title} class={tone ?? toneOf(group)} d={path} />
       })}
       <path class="axis" d={`M${MARGIN} ${height}H${WIDTH}`} />
     </>

@@ -14,6 +14,9 @@ const NAMES: Readonly<Record<string, string>> = {
   kill: 'Not killed meanwhile',
 }
 
+export const tookText = (us: number): string =>
+  us < 1000 ? `${us} µs` : `${(us / 1000).toFixed(1)} ms`
+
 interface Bar {
   readonly name: string
   readonly isRefused: boolean
@@ -50,9 +53,7 @@ export function Trace({
             {name}
             {isRefused && <strong>: refused</strong>}
           </span>
-          <span class="muted">
-            {took_us < 1000 ? `${took_us} µs` : `${(took_us / 1000).toFixed(1)} ms`}
-          </span>
+          <span class="muted">{tookText(took_us)}</span>
           <span
             class="span"
             style={{ marginLeft: share(begin_us), width: `max(2px, ${share(took_us)})` }}

@@ -1,0 +1,12 @@
+/** Who may call what: loaded when one of them is first shown. */
+export { AccessMapPage } from '../pages/access-map.tsx'
+export { AgentPage } from '../pages/agent.tsx'
+export { AgentsPage } from '../pages/agents.tsx'
+export { ConnectPage } from '../pages/connect.tsx'
+export { FlowPage } from '../pages/flow.tsx'
+export { IntegrationPage } from '../pages/integration.tsx'
+export { IntegrationsPage } from '../pages/integrations.tsx'
+export { RequestsPage } from '../pages/requests.tsx'
+export { ScopePage } from '../pages/scope.tsx'
+export { ScopesPage } from '../pages/scopes.tsx'
+export { TryPage } from '../pages/try.tsx'
