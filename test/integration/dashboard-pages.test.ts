@@ -1673,7 +1673,7 @@ describe('the dashboard', () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
     const harmless =
-      /Sign out|Show|Theme|Times|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try|^(?:Event|Agent|API|Call|Status|ms)$/
+      /Sign out|Full screen|Show|Theme|Times|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try|^(?:Event|Agent|API|Call|Status|ms)$/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)
