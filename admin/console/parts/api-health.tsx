@@ -89,6 +89,7 @@ function columnsOf(
     { head: 'Calls', isNumber: true, cell: ({ total }) => total.toLocaleString() },
     {
       head: 'Refused',
+      isExtra: true,
       isNumber: true,
       cell: ({ value }) => (refusals.get(value) ?? 0).toLocaleString(),
     },
