@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { forwardVariables } from '../../cli/forward/forward-variables.ts'
+import { REASONS, type Reason } from '../../core/catalogue/reasons.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -26,11 +27,14 @@ import { LAST_WORDS } from './agents/steps.ts'
  * tool was called, every request had the stored credential, and nothing was refused. The agents are installed from npm and PyPI, in
  * the versions of `agents/package.json` and `agents/python.json`, into the cache folder.
  *
- *     node cli/prepare.mjs build && node dist/test/witness/agents.js [--requests N] [--record FOLDER] [--mode alert] [agent ...]
+ *     node cli/prepare.mjs build && node dist/test/witness/agents.js [--requests N] [--record FOLDER] [--mode alert] [--refuse REASON]
+ *       [agent ...]
  *
  * `--requests`: how many requests to the model a session has at least (default 11). `--record` writes them as NDJSON, a file for
  * each session, for `agw scan`. With `--mode alert` the scanner refuses nothing and what it found is printed, so that requests that
- * it would refuse are recorded too. Exit code 1: a session has not passed.
+ * it would refuse are recorded too. With `--refuse approval_required` or `--refuse permission_denied` the model has the agent post to a
+ * page twice, which is refused, and for the first reason approved before the second: the refusal has to stand in the next request to the
+ * model, and what was approved has to pass. Exit code 1: a session has not passed.
  */
 const LIMIT_MS = 400_000
 const DEFAULT_REQUESTS = 11
@@ -52,7 +56,8 @@ const option = (name: string): string | null => {
   const at = words.indexOf(name)
   return at < 0 ? null : (words.splice(at, 2)[1] ?? null)
 }
-const step_count = Number(option('--requests') ?? DEFAULT_REQUESTS) - 1
+const refused = option('--refuse')
+const step_count = refused === null ? Number(option('--requests') ?? DEFAULT_REQUESTS) - 1 : 2
 const record_folder = option('--record')
 const mode = option('--mode')
 const chosen = Object.entries(AGENTS).filter(
@@ -62,15 +67,17 @@ const chosen = Object.entries(AGENTS).filter(
 const environmentOf = ({ start }: AgentRow): string | null =>
   'python' in start ? (start.environment ?? start.python) : null
 await installAgents(chosen.flatMap(([, row]) => environmentOf(row) ?? []))
-const stack = await startAll({})
+// On a busy machine a process may get no CPU time for a second.
+const stack = await startAll({ AGW_KILL_LEASE_MS: '15000' })
 const { operator } = stack
 let folder = ''
 let page_url = ''
 let arrived: Arrived = nothingArrived()
 const endVendors = await playVendors(
   stack,
-  () => ({ folder, step_count, page_url }),
+  () => ({ folder, step_count, page_url, is_posting: refused !== null }),
   () => arrived,
+  approveOnce,
 )
 let hasFailed = false
 try {
@@ -85,7 +92,8 @@ try {
         ? { type: 'bearer', token: STORED_CREDENTIAL }
         : { type: 'header', name, value: STORED_CREDENTIAL }
     const { integration_id } = await operator.makeIntegration(`https://${host}`, { auth })
-    const rules = [{ methods: ['*'], paths: ['/**'] }]
+    const all = { methods: ['*'], paths: ['/**'] }
+    const rules = host === VENDOR_HOSTS.pages ? rulesOfPages(all) : [all]
     // No further member: the defaults are what is tried.
     const scope = {
       name: host,
@@ -97,9 +105,10 @@ try {
     await operator.send('POST', '/admin/scopes', scope)
   }
   console.log(
-    '| program | version | way | session | requests to a model | MCP calls | refused | unlisted hosts |',
+    refused === null
+      ? '| program | version | way | session | requests to a model | MCP calls | refused | unlisted hosts |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: |'
+      : '| program | way | refusal in the next request to the model | calls passed | digest |\n| --- | --- | --- | --- | --- |',
   )
-  console.log('| --- | --- | --- | --- | ---: | ---: | ---: | ---: |')
   for (const [name, row] of chosen)
     for (const way of row.ways ?? WAYS) await play(name, row, way, agent)
 } finally {
@@ -148,6 +157,7 @@ async function play(
   const refusals = blocked.filter(
     ({ reason, data: why }) => reason !== 'integration_not_found' && why.mode !== 'log',
   )
+  if (refused !== null) return await showRefused(`${name} | ${way}`, output, path)
   const turns = Math.max(0, ...arrived.turns)
   const hasCalled = {
     model: turns >= step_count && arrived.pages > 0,
@@ -181,6 +191,40 @@ async function play(
     )
   if (record_folder !== null) record(record_folder, `${name}, ${way}`, arrived)
   rmSync(home, { recursive: true, force: true })
+}
+
+function rulesOfPages(all: object): readonly object[] {
+  if (refused === null) return [all]
+  return refused === 'approval_required'
+    ? [{ ...all, approval: {} }]
+    : [{ methods: ['GET'], paths: ['/other'] }]
+}
+
+/** A person allows the call whose refusal the model was shown. */
+async function approveOnce(body: string): Promise<void> {
+  const request_id = refused === 'approval_required' ? /arq_\w+/.exec(body)?.[0] : undefined
+  if (request_id === undefined || arrived.approved !== null) return
+  arrived.approved = request_id
+  await operator.send('POST', `/admin/access-requests/${request_id}/approve`)
+}
+
+/** Whether the refusal stands in the next request to the model, with its link, and whether the repetition passed as the same call. */
+async function showRefused(name: string, output: string, path: string): Promise<void> {
+  const next = arrived.requests.find(({ turn }) => turn === 1)
+  const words = refused === 'approval_required' ? [arrived.approved ?? '-', 'me/requests/'] : []
+  const all = [REASONS[refused as Reason].message.slice(0, 40), 'me/requests', ...words]
+  const missing = all.filter((one) => next?.body.includes(one) !== true)
+  const { data } = await operator.send('GET', path.replace(/&(?:decision|event)=\w+/, ''))
+  const [approval] = data.flatMap((one: any) => one.data.approval ?? [])
+  const asked = data.find((one: any) => one.data.request_id === arrived.approved)
+  const isSame = approval !== undefined && approval.digest === asked?.data.digest
+  const hasPassed =
+    missing.length === 0 && (refused !== 'approval_required' || (isSame && arrived.pages === 1))
+  if (!hasPassed) hasFailed = true
+  console.log(
+    `| ${name} | ${missing.length === 0 ? 'yes' : `without ${missing.join(', ')}`} | ${arrived.pages} passed | ${isSame ? 'same digest' : '–'} |`,
+  )
+  if (!hasPassed) console.log(output.slice(-1_500).replaceAll(/^/gm, '  | '))
 }
 
 /** A small project, as an agent finds one. */

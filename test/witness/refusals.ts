@@ -41,7 +41,10 @@ import { CLIENTS } from './refusals/client-rows.ts'
  * user sees and which refusals they got, in order, into `refusals/recordings.json`, from which `npm run docs` makes the page. What
  * is in that file is not recorded again: delete it for new versions.
  *
- *     node cli/prepare.mjs build && node dist/test/witness/refusals.js [client ...]
+ *     node cli/prepare.mjs build && node dist/test/witness/refusals.js [--approvals] [client ...]
+ *
+ * `--approvals` records nothing: it prints how each client ends whose call has `Prefer: wait=5` and is approved in time, denied, or not
+ * decided.
  */
 const SHOWN_CHARACTERS = 240
 const LIMIT_MS = 300_000
@@ -49,6 +52,7 @@ const LIMIT_MS = 300_000
 const WAIT_LIMIT_MS = 200_000
 const AGENT_LIMIT_MS = 60_000
 const PARALLEL = 4
+const DECIDE_INTERVAL_MS = 1_000
 /** Of clients that do little but wait. */
 const PARALLEL_WAITS = 6
 const HOST = 'api.vendor.test'
@@ -67,13 +71,21 @@ const textOf = (one: Case): string =>
 /** Some clients write one slash. */
 const CASE_PATH = /^\/case\/([^/]+)\/([^/]+)\/https(?::|%3A)\/\/?[^/]+(.*)$/
 
-const words = process.argv.slice(2)
+const WAIT_SECONDS = 5
+const APPROVALS: Record<string, string | null> = {
+  approved: 'approve',
+  approval_denied: 'deny',
+  approval_required: null,
+}
+const isApproving = process.argv.includes('--approvals')
+const words = process.argv.slice(2).filter((word) => word !== '--approvals')
 const chosen = Object.entries(CLIENTS).filter(
   ([name]) =>
     words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase())),
 )
 await installAgents(chosen.flatMap(([, { by }]) => ('python' in by ? [by.environment] : [])))
-const stack = await startAll({})
+// On a busy machine a process may get no CPU time for a second.
+const stack = await startAll({ AGW_KILL_LEASE_MS: '15000' })
 const { operator } = stack
 const got = new Map<string, string[]>()
 const kills = new Map<string, () => Promise<void>>()
@@ -85,8 +97,26 @@ const recordings: Record<string, ClientRecording> = existsSync(RECORDINGS_FILE)
   ? JSON.parse(readFileSync(RECORDINGS_FILE, 'utf8'))
   : {}
 try {
-  const prepared = []
+  const prepared: Prepared[] = []
   for (const [name, row] of chosen) prepared.push({ name, row, keys: await prepare(name, row) })
+  if (isApproving) {
+    const deciding = setInterval(() => void decideAll(), DECIDE_INTERVAL_MS)
+    const cases = Object.keys(APPROVALS) as Case[]
+    await inParallel(PARALLEL, prepared, ({ name, row, keys }) => run(name, row, keys, cases))
+    clearInterval(deciding)
+  } else await recordAll(prepared)
+} finally {
+  await stopAll(stack)
+}
+process.exit(0)
+
+interface Prepared {
+  readonly name: string
+  readonly row: ClientRow
+  readonly keys: (one: Case) => string
+}
+
+async function recordAll(prepared: readonly Prepared[]): Promise<void> {
   const casesOf = ({ is_mcp }: ClientRow): Case[] =>
     CASES.filter(
       (one) => one !== OUTAGE && one !== LIMITED && (one !== 'mcp_tool_blocked' || is_mcp === true),
@@ -108,10 +138,20 @@ try {
     isOver.abort()
     await outage
   }
-} finally {
-  await stopAll(stack)
 }
-process.exit(0)
+
+/** Decides as each case says; all that an MCP client sends before it calls the tool is allowed. */
+async function decideAll(): Promise<void> {
+  const { data } = await operator.send('GET', '/admin/access-requests?status=pending&limit=200')
+  for (const { request_id, call: asked } of data) {
+    const [, , one = ''] = new URL(asked.url).pathname.split('/')
+    const shown = await operator.send('GET', `/admin/access-requests/${request_id}`)
+    const isBefore = asked.url.endsWith('/mcp') && !shown.call.excerpt?.includes('tools/call')
+    const what = isBefore ? 'approve' : APPROVALS[one]
+    if (what)
+      await operator.send('POST', `/admin/access-requests/${request_id}/${what}`).catch(() => null)
+  }
+}
 
 /** What the gateway needs to refuse this client in every way. @returns the key for each case */
 async function prepare(name: string, row: ClientRow): Promise<(one: Case) => string> {
@@ -160,6 +200,13 @@ async function prepare(name: string, row: ClientRow): Promise<(one: Case) => str
       ...rule('request_too_large'),
       max_body_bytes: LIMIT_BYTES,
       injection_detection: { enabled: true },
+    }),
+    makeScope(usual.agent_id, at, {
+      rules: Object.keys(APPROVALS).map((one) => ({
+        methods: ['*'],
+        paths: [`/${one}/**`],
+        approval: {},
+      })),
     }),
     makeScope(usual.agent_id, tokenless.integration_id, all),
     makeScope(usual.agent_id, closed.integration_id, all),
@@ -248,6 +295,12 @@ async function run(
       refusals: got.get(`${id}/${one}`) ?? [],
     },
   ])
+  if (isApproving) {
+    const shownOf = ({ shown: text, refusals }: RefusalRecording): string =>
+      `${refusals.at(-1) ?? 'answered'} (${refusals.length} refusals): ${text ?? '(waits)'}`
+    console.log(`| ${name} | ${all.map(([, recorded]) => shownOf(recorded)).join(' | ')} |`)
+    return
+  }
   // Another refusal, or none, says nothing about this one.
   const cells = all.filter(([one, { refusals }]) =>
     refusals[0]?.endsWith(` ${one.replace('_in_flight', '')}`),
@@ -331,7 +384,10 @@ async function countRefusals(): Promise<number> {
         port: gateway.port,
         method: request.method,
         path: `/${origin ?? `https://${HOST}:${api_port}/${id}`}/${one}${rest}`,
-        headers: request.headers,
+        headers: {
+          ...request.headers,
+          ...(one in APPROVALS ? { prefer: `wait=${WAIT_SECONDS}` } : {}),
+        },
       },
       (answer) => {
         const reason = answer.headers['x-agw-reason']

@@ -26,7 +26,15 @@ const RPC_ADDRESS = '127.0.0.46'
 export interface Arrived {
   /** For each request to a model, the step that it asked for. */
   turns: number[]
-  requests: { readonly host: string; readonly path: string; readonly body: string }[]
+  /** `turn`: of those to a model. */
+  requests: {
+    readonly host: string
+    readonly path: string
+    readonly body: string
+    readonly turn?: number
+  }[]
+  /** The request for an approval that was allowed. */
+  approved: string | null
   pages: number
   mcp_calls: number
   rpcs: number
@@ -37,6 +45,7 @@ export interface Arrived {
 export const nothingArrived = (): Arrived => ({
   turns: [],
   requests: [],
+  approved: null,
   pages: 0,
   mcp_calls: 0,
   rpcs: 0,
@@ -47,11 +56,12 @@ const PAGE = `<!doctype html><html lang="en"><head><title>Releases</title></head
 <p>Tag the commit, wait for the checks, then publish. Write down what changed, and for whom.</p>
 <pre>git tag v1.4.0 &amp;&amp; git push --tags</pre></body></html>`
 
-/** Plays model APIs, an MCP server, a web page and a gRPC service. @returns what ends it */
+/** Plays model APIs, an MCP server, a web page and a gRPC service. @param beforeModel awaited before a model answers. @returns what ends it */
 export async function playVendors(
   stack: SharedStack,
   session: () => Session,
   arrived: () => Arrived,
+  beforeModel: (body: string) => Promise<void>,
 ): Promise<() => void> {
   const hosts = Object.values(VENDOR_HOSTS)
   const issued = await issueCertificate(stack.api.certificates, hosts)
@@ -67,7 +77,7 @@ export async function playVendors(
     const host = String(request.headers[':authority'] ?? request.headers.host)
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => void parts.push(part))
-    request.on('end', () => {
+    request.on('end', async () => {
       const body = Buffer.concat(parts).toString()
       const seen = arrived()
       if (!JSON.stringify(request.headers).includes(STORED_CREDENTIAL)) seen.without_credential++
@@ -78,10 +88,11 @@ export async function playVendors(
         response.end(PAGE)
         return
       }
+      await beforeModel(body)
       const asked = answerAsModel(plain.request, plain.response, body, session())
       if (asked === null) return
       seen.turns.push(asked.turn)
-      seen.requests.push({ host, path: asked.path, body })
+      seen.requests.push({ host, body, ...asked })
     })
   })
   for (const host of hosts)

@@ -101,6 +101,13 @@ export function stepOf(number: number, folder: string, page_url: string): Step {
   return steps[number % steps.length] as Step
 }
 
+/** A form with a new boundary each time. */
+export const postingTo = (page_url: string): Step => ({
+  kind: 'shell',
+  command: `curl -sS -F version=1.4 -F notes=@src/app.js ${page_url}`,
+  values: {},
+})
+
 /** The call of a tool that does a step; null if none is offered that can. */
 export function chooseTool(step: Step, tools: readonly Tool[]): Choice {
   for (const kind of [step.kind, 'shell'] as const)

@@ -8,6 +8,20 @@ import warnings
 warnings.filterwarnings("ignore")
 
 
+def httpx(base: str, key: str, text: str) -> str:
+    import httpx
+
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.post(f"{base}/things", headers=headers, json={"text": text}).text
+
+
+def requests(base: str, key: str, text: str) -> str:
+    import requests
+
+    headers = {"Authorization": f"Bearer {key}"}
+    return requests.post(f"{base}/things", headers=headers, json={"text": text}).text
+
+
 def openai(base: str, key: str, text: str) -> None:
     from openai import OpenAI
 
