@@ -132,23 +132,24 @@ async function endHolds(): Promise<void> {
   )
   const begun = await Promise.all(
     waits.map(async (one) => {
+      const begun_ms = performance.now()
       const answering = send(one.asked)
       await until(`${one.way}: held`, async () => (await heldOf(one.asked.access)) === 1)
       const [{ request_id } = { request_id: '' }] = await requestsOf(one.asked.access)
-      return { ...one, answering, request_id }
+      return { ...one, answering, begun_ms, request_id }
     }),
   )
-  const running = begun.map(async ({ way, name, wanted, end, asked, answering, request_id }) => {
+  const running = begun.map(async ({ way, name, wanted, end, asked, answering, ...one }) => {
     if (end !== nothing) await wait(seconds * 1000)
-    const ended_ms = performance.now()
-    await end(request_id, asked)
+    const ended_ms = end === nothing ? one.begun_ms : performance.now()
+    await end(one.request_id, asked)
     const outcome = outcomeOf(await answering)
     const took_ms = performance.now() - ended_ms
     await until(`${way}: held no more`, async () => (await heldOf(asked.access)) === 0)
     const reached = upstream.begun.filter(({ path }) => path.includes(`/${name}/`)).length
     const isRight = outcome === wanted && reached === (wanted === '200 ' ? 1 : 0)
     if (!isRight) faults++
-    const after = end === nothing ? 'after the waits began' : 'later'
+    const after = end === nothing ? 'after it began' : 'later'
     say(
       `${isRight ? '' : 'FAULT: '}${way}: ${outcome} ${took_ms.toFixed(0)} ms ${after}, ${reached} reached the API`,
     )
