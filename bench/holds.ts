@@ -139,8 +139,9 @@ async function endHolds(): Promise<void> {
       return { ...one, answering, begun_ms, request_id }
     }),
   )
+  const restarted = restartAdmin()
   const running = begun.map(async ({ way, name, wanted, end, asked, answering, ...one }) => {
-    if (end !== nothing) await wait(seconds * 1000)
+    if (end !== nothing) await Promise.all([wait(seconds * 1000), restarted])
     const ended_ms = end === nothing ? one.begun_ms : performance.now()
     await end(one.request_id, asked)
     const outcome = outcomeOf(await answering)
@@ -154,12 +155,14 @@ async function endHolds(): Promise<void> {
       `${isRight ? '' : 'FAULT: '}${way}: ${outcome} ${took_ms.toFixed(0)} ms ${after}, ${reached} reached the API`,
     )
   })
-  await wait(seconds * 500)
+  await Promise.all(running)
+}
+
+async function restartAdmin(): Promise<void> {
   await admin.kill()
   const { url, token } = await fleet.restartAdmin()
   operator = operatorAt(url, token)
-  say('half of the time: admin killed with -9 and started again')
-  await Promise.all(running)
+  say('admin killed with -9 and started again while all waited')
 }
 
 /** Calls of several agents that wait at once, then all approved. */
