@@ -184,11 +184,14 @@ async function holdMany(count: number, bytes: number): Promise<void> {
     return [stays.pid(), envoy].map(residentBytes)
   }
   const before = await resident()
+  const at_once: string[] = []
   const answering = begin(LONGEST)
+  for (const one of answering) void one.then((answer) => at_once.push(outcomeOf(answer)))
   await until('all are held', async () => {
     const held = await Promise.all(accesses.map(heldOf))
-    return held.reduce((sum, one) => sum + one, 0) === count
+    return held.reduce((sum, one) => sum + one, 0) + at_once.length >= count
   })
+  if (at_once.length > 0) say(`not held: ${at_once.join(', ')}`)
   const during = await resident()
   const [edge, proxy] = during.map(
     (one, i) => (one - (before[i] ?? 0)) / count / 1000 - bytes / 1000,

@@ -52,7 +52,7 @@ const LIMIT_MS = 300_000
 const WAIT_LIMIT_MS = 200_000
 const AGENT_LIMIT_MS = 60_000
 const PARALLEL = 4
-const DECIDE_INTERVAL_MS = 1_000
+const DECIDE_INTERVAL_MS = 200
 /** Of clients that do little but wait. */
 const PARALLEL_WAITS = 6
 const HOST = 'api.vendor.test'
@@ -100,10 +100,12 @@ try {
   const prepared: Prepared[] = []
   for (const [name, row] of chosen) prepared.push({ name, row, keys: await prepare(name, row) })
   if (isApproving) {
-    const deciding = setInterval(() => void decideAll(), DECIDE_INTERVAL_MS)
+    const isOver = new AbortController()
+    const deciding = decideAll(isOver.signal)
     const cases = Object.keys(APPROVALS) as Case[]
-    await inParallel(PARALLEL, prepared, ({ name, row, keys }) => run(name, row, keys, cases))
-    clearInterval(deciding)
+    await inParallel(1, prepared, ({ name, row, keys }) => run(name, row, keys, cases))
+    isOver.abort()
+    await deciding
   } else await recordAll(prepared)
 } finally {
   await stopAll(stack)
@@ -141,15 +143,16 @@ async function recordAll(prepared: readonly Prepared[]): Promise<void> {
 }
 
 /** Decides as each case says; all that an MCP client sends before it calls the tool is allowed. */
-async function decideAll(): Promise<void> {
-  const { data } = await operator.send('GET', '/admin/access-requests?status=pending&limit=200')
-  for (const { request_id, call: asked } of data) {
-    const [, , one = ''] = new URL(asked.url).pathname.split('/')
-    const shown = await operator.send('GET', `/admin/access-requests/${request_id}`)
-    const isBefore = asked.url.endsWith('/mcp') && !shown.call.excerpt?.includes('tools/call')
-    const what = isBefore ? 'approve' : APPROVALS[one]
-    if (what)
-      await operator.send('POST', `/admin/access-requests/${request_id}/${what}`).catch(() => null)
+async function decideAll(until_over: AbortSignal): Promise<void> {
+  for (; !until_over.aborted; await sleep(DECIDE_INTERVAL_MS)) {
+    const { data } = await operator.send('GET', '/admin/access-requests?status=pending&limit=200')
+    for (const { request_id, call: asked } of data) {
+      const [, , one = ''] = new URL(asked.url).pathname.split('/')
+      const isBefore = asked.url.endsWith('/mcp') && !asked.excerpt?.includes('tools/call')
+      const what = isBefore ? 'approve' : APPROVALS[one]
+      const path = `/admin/access-requests/${request_id}/${what}`
+      if (what) await operator.send('POST', path).catch(() => null)
+    }
   }
 }
 
