@@ -10,6 +10,8 @@ export interface AgentTemplate {
   readonly agent: string
   readonly key: string
   readonly scope: string
+  /** Those that are looked up by selectors. */
+  readonly labels: string
   readonly agent_id: string
   readonly key_id: string
   readonly scope_id: string
@@ -32,7 +34,18 @@ export async function agentTemplate(redis: RedisClient, access: Access): Promise
   if (agent === null || key === null || scope === null)
     throw new Error('the records of the agent are not where they are looked for')
   const { integration_id } = access.integration
-  return { agent, key, scope, agent_id, key_id, scope_id, integration_id, hash }
+  const { labels = {} } = JSON.parse(agent) as { readonly labels?: object }
+  return {
+    agent,
+    key,
+    scope,
+    labels: JSON.stringify(labels),
+    agent_id,
+    key_id,
+    scope_id,
+    integration_id,
+    hash,
+  }
 }
 
 interface Range {
@@ -75,6 +88,8 @@ export async function fillAgents(
       .hset(REDIS_KEYS.scopeOwners(org), scope_id, agent_id)
       .zadd(REDIS_KEYS.scopeIndex(org), i, scope_id)
       .hset(REDIS_KEYS.integrationScopes(org, template.integration_id), scope_id, agent_id)
+    if (template.labels !== '{}')
+      pipeline.hset(REDIS_KEYS.agentLabels(org), agent_id, template.labels)
     if ((i + 1) % PIPELINE === 0 || i + 1 === to) {
       await pipeline.exec()
       pipeline = redis.pipeline()

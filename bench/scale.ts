@@ -1,28 +1,31 @@
 import { parseArgs } from 'node:util'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { call, closeConnections } from '../test/kit/call.ts'
-import { type Access, operatorAt } from '../test/kit/operator.ts'
+import { type Access, type Operator, operatorAt } from '../test/kit/operator.ts'
 import { type Fleet, startFleet } from '../test/kit/start-fleet.ts'
 import { until } from '../test/kit/until.ts'
 import { agentTemplate, fillAgents } from './fill-agents.ts'
+import { distribution } from './kill-fixture.ts'
 import { residentBytes } from './resident-bytes.ts'
 
 /**
- * `npm run bench -- scale [--agents 10000,100000] [--samples 30]`: memory of the store and of an edge, the time until an edge
- * serves after a start, and the time of a change, a kill, a list and a call, with so many agents. Each agent has a key and a
- * scope; the records are copied in the store from one that the admin API has made. An organization has at most 100,000 agents,
- * so more of them are in further organizations.
+ * `npm run bench -- scale [--agents 10000,100000] [--samples 30] [--edges 4]`: memory of the store and of an edge, the time until an
+ * edge serves after a start, and the time of a change, a kill, a lock, a list and a call, with so many agents. Each agent has a key, a
+ * scope, and one more by its labels, which all have; the records are copied in the store from one that the admin API has made. An
+ * organization has at most 100,000 agents, so more of them are in further organizations.
  */
 const { values } = parseArgs({
   options: {
     agents: { type: 'string', default: '10000,100000' },
     samples: { type: 'string', default: '30' },
+    edges: { type: 'string', default: '1' },
   },
 })
 const sizes = values.agents.split(',').map(Number)
 const samples = Math.min(Number(values.samples), 1_000)
 const ORGANIZATION = 'org_default'
 const AGENTS_OF_ORGANIZATION = 100_000
+const LABELS = { team: 'scale' }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`
@@ -45,10 +48,7 @@ async function timed(work: (i: number) => Promise<unknown>, times = samples): Pr
     await work(i)
     took.push(performance.now() - began_ms)
   }
-  took.sort((a, b) => a - b)
-  const at = (part: number): string =>
-    (took[Math.min(took.length - 1, Math.floor(part * took.length))] ?? 0).toFixed(1)
-  return `p50 ${at(0.5)} ms, max ${at(1)} ms`
+  return distribution(took)
 }
 
 async function measure(fleet: Fleet, access: Access, keys: readonly string[]): Promise<void> {
@@ -85,6 +85,18 @@ async function measure(fleet: Fleet, access: Access, keys: readonly string[]): P
   say(
     `  change of a scope            ${await timed((i) => operator.send('PUT', scope, { priority: 100 + i }))}`,
   )
+  const selecting = `/admin/scopes/${selecting_scope_id}`
+  say(
+    `  change of a scope by labels  ${await timed((i) => operator.send('PUT', selecting, { priority: 100 + i }))}`,
+  )
+  const labelled = `/admin/agents/${access.agent.agent_id}`
+  say(
+    `  change of labels             ${await timed((i) => operator.send('PATCH', labelled, { labels: { team: i % 2 === 0 ? null : 'scale' } }))}`,
+  )
+  await operator.send('PATCH', labelled, { labels: LABELS })
+  const { lock_ids, took } = await lockAll(operator)
+  say(`  lock of all by labels        ${took}`)
+  for (const id of lock_ids) await operator.send('DELETE', `/admin/locks/${id}`, {})
   say(`  creation of an agent         ${await timed(() => operator.makeAgent())}`)
   const victims: string[] = []
   for (let i = 0; i < samples; i++) victims.push((await operator.makeAgent()).agent_id)
@@ -98,10 +110,30 @@ async function measure(fleet: Fleet, access: Access, keys: readonly string[]): P
     )
 }
 
-const fleet = await startFleet()
+async function lockAll(operator: Operator) {
+  const lock_ids: string[] = []
+  const target = { agent_selector: { match_labels: LABELS } }
+  const took = await timed(async () => {
+    const lock = await operator.send('POST', '/admin/locks', { target, mode: 'read_only' })
+    lock_ids.push(lock.lock_id)
+  })
+  return { lock_ids, took }
+}
+
+const fleet = await startFleet({
+  edges: Array.from({ length: Number(values.edges) }, () => ({})),
+  envoys: 'each',
+})
 const { redis, operator } = fleet
 const access = await operator.makeAccess(`${fleet.upstream.origin}/scale`, {
   scope: { rate_limiting: { requests_per_minute: null } },
+})
+await operator.send('PATCH', `/admin/agents/${access.agent.agent_id}`, { labels: LABELS })
+const { scope_id: selecting_scope_id } = await operator.makeScope('', '', {
+  agent_id: undefined,
+  agent_selector: { match_labels: LABELS },
+  integration_id: access.integration.integration_id,
+  rate_limiting: { requests_per_minute: null },
 })
 const template = await agentTemplate(redis, access)
 const empty = await storeBytes(redis)
