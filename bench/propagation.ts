@@ -1,8 +1,13 @@
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { parseArgs } from 'node:util'
+import { openCall } from '../test/kit/open-call.ts'
+import { KILL, lockOf, type Restriction } from '../test/kit/restrictions.ts'
 import { startFleet } from '../test/kit/start-fleet.ts'
 import { until } from '../test/kit/until.ts'
 import { startAdmin } from '../test/kit/start-admin.ts'
 import { startRelay } from '../test/kit/start-relay.ts'
-import { operatorAt } from '../test/kit/operator.ts'
+import { type Access, operatorAt } from '../test/kit/operator.ts'
 import { distribution, endCalls, largest, openCalls } from './kill-fixture.ts'
 
 const EDGES = Number(process.env['BENCH_EDGES'] ?? 8)
@@ -15,12 +20,28 @@ const FAR_MS = 300
 const RECEIPT_LIMIT_MS = 60_000
 
 /**
- * Kills agents one after the other while all of them have calls in flight: what the receipts say, what the callers see,
+ * `npm run bench -- propagation [--restriction "everything deny" --streams 10000]`: with a restriction, as many streams by HTTP/2 are
+ * ended by it while those of another organization run on, and its receipts are compared with those of kills in turn with them. Without,
+ * kills agents one after the other while all of them have calls in flight: what the receipts say, what the callers see,
  * and whether every call of the killed agent, and no other, has ended.
  */
 const fleet = await startFleet({ edges: Array.from({ length: EDGES }, () => ({})) })
+const { values } = parseArgs({
+  options: {
+    restriction: { type: 'string' },
+    streams: { type: 'string', default: '10000' },
+  },
+})
 try {
   const url = fleet.envoys[0]?.url ?? ''
+  if (values.restriction !== undefined) {
+    const [target = '', mode] = values.restriction.split(' ')
+    const restriction = lockOf(target, mode === 'read_only' ? mode : 'deny')
+    await compareWithKills(restriction)
+    await restrictStreams(url, restriction)
+    await fleet.stop()
+    process.exit(0)
+  }
   const calls_each = Math.max(1, Math.round(CALLS / KILLS))
   const opened = await openCalls(fleet, [url], { agents: KILLS, calls_each })
   const all = opened.flatMap(({ calls }) => calls)
@@ -119,6 +140,96 @@ async function killStreams(): Promise<void> {
       ].join(' '),
     )
   }
+}
+
+/** What receipts of kills and of a lock say, in turn, each of a call in flight. */
+async function compareWithKills(lock: Restriction): Promise<void> {
+  const url = fleet.envoys[0]?.url ?? ''
+  const took = new Map<Restriction, number[]>([
+    [KILL, []],
+    [lock, []],
+  ])
+  let incomplete = 0
+  for (let i = 0; i < KILLS; i++)
+    for (const [restriction, times] of took) {
+      const access = await fleet.operator.makeAccess(
+        `${fleet.upstream.origin}/r${i}${restriction.reason}`,
+      )
+      await restriction.prepare(fleet.operator, access)
+      const stream = openCall(url, `${access.base_url}/quiet`, access.headers, '')
+      await stream.answered
+      const receipt = await restriction.impose(fleet.operator, access)
+      times.push(receipt.propagation_ms)
+      if (!receipt.complete || receipt.in_flight_requests_terminated !== 1) incomplete++
+      await stream.ended
+      await restriction.lift(fleet.operator, access)
+    }
+  for (const [{ name }, times] of took)
+    process.stdout.write(`propagation_ms of ${name}: ${distribution(times)}\n`)
+  process.stdout.write(`receipts incomplete or with another count ${incomplete}\n`)
+}
+
+const STREAMS_A_CONNECTION = 100
+
+/** Streams by HTTP/2; answers those that are open. */
+async function openHttp2(url: string, { base_url, headers }: Access, count: number) {
+  const open = new Set<object>()
+  let last_ms = 0
+  for (let begun = 0; begun < count; begun += STREAMS_A_CONNECTION) {
+    const session = connectHttp2(url).on('error', () => undefined)
+    const streams = Array.from({ length: Math.min(STREAMS_A_CONNECTION, count - begun) }, () => {
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': `/${base_url}/quiet`,
+        ...headers,
+      })
+      stream.on('error', () => undefined).resume()
+      stream.once('close', () => {
+        open.delete(stream)
+        last_ms = performance.now()
+      })
+      stream.end()
+      return once(stream, 'response').then(([answer]) => {
+        if (answer[':status'] === 200 && !stream.closed) open.add(stream)
+      })
+    })
+    await Promise.all(streams)
+  }
+  return { open, lastClosedMs: () => last_ms }
+}
+
+async function restrictStreams(url: string, lock: Restriction): Promise<void> {
+  const { operator, upstream } = fleet
+  const other = await operator.send('POST', '/admin/organizations', { name: 'bystander' })
+  const away = operatorAt(fleet.admin.url, other.admin_token)
+  const bystanders = await openHttp2(
+    url,
+    await away.makeAccess(`${upstream.origin}/bystander`),
+    100,
+  )
+  const access = await operator.makeAccess(`${upstream.origin}/all`)
+  const streams = await openHttp2(url, access, Number(values.streams))
+  await lock.prepare(operator, access)
+  const counts = { locked: streams.open.size, bystanders: bystanders.open.size }
+  const asked_ms = performance.now()
+  const receipt = await lock.impose(operator, access)
+  const answered_ms = performance.now() - asked_ms
+  let kept = receipt
+  while (!kept.complete && performance.now() - asked_ms < RECEIPT_LIMIT_MS) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    kept = await operator.send('GET', `/admin/locks/${receipt.lock_id}`)
+  }
+  const complete_ms = performance.now() - asked_ms
+  await until('its streams have ended', () => streams.open.size === 0)
+  process.stdout.write(
+    [
+      `${lock.name} with ${counts.locked} streams by HTTP/2 over ${EDGES} edges, and ${counts.bystanders} of another organization:`,
+      `response after ${answered_ms.toFixed(0)} ms (${receipt.in_flight_requests_terminated} ended, complete ${receipt.complete});`,
+      `kept receipt ${kept.in_flight_requests_terminated} ended, complete ${kept.complete} after ${complete_ms.toFixed(0)} ms,`,
+      `propagation_ms ${kept.propagation_ms}; last stream closed after ${(streams.lastClosedMs() - asked_ms).toFixed(0)} ms;`,
+      `${bystanders.open.size} streams of the other organization still open\n`,
+    ].join(' '),
+  )
 }
 
 /** A kill through an admin service that is far from the store and has never seen the token. */

@@ -4,6 +4,8 @@
  */
 const PARTS: Readonly<Record<string, number>> = { few: 1 / 10, some: 1 / 5, all: 1 }
 
+export const triesAll = process.env['TEST_REPETITIONS'] === 'all'
+
 /** How often a test tries random cases, or repeats what has to happen often. */
 export function repetitions(all: number): number {
   return Math.ceil(all * (PARTS[process.env['TEST_REPETITIONS'] ?? 'some'] ?? 1))
