@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type InjectionSettings, SCOPE_DEFAULTS } from '../core/catalogue/model.ts'
 import {
@@ -7,6 +8,7 @@ import {
 import { DeferredSettings } from '../core/inspection/deferred-settings.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { type ScanInput, scanRequest } from '../core/scanner/scan-request.ts'
+import { fromRoot } from '../core/system/root.ts'
 import { quantile } from './quantile.ts'
 
 /**
@@ -14,32 +16,9 @@ import { quantile } from './quantile.ts'
  * bodies that differ, since one body over and over would flatter every cache.
  */
 
-const SENTENCES = [
-  'The quarterly figures arrived this morning, and the team went through them line by line.',
-  'Could you write a short note to the landlord about the broken heating in the kitchen?',
-  'Rain is expected in the north from Thursday, while the coast stays dry and mild.',
-  'She bought three loaves of bread, a jar of honey and two bottles of milk.',
-  'Please summarise the meeting in five bullet points and mention who takes care of the budget.',
-  'In 1911 the town had eleven bakeries; today there are only two of them.',
-  'How long does it take to cycle from Utrecht to Arnhem if the wind comes from the west?',
-  'The function reads a file, counts the words and prints the ten most frequent of them.',
-  'Their order number is 88412, and the parcel left the warehouse on the 14th of May.',
-  'A good cup of tea needs fresh water, a warm pot and a little patience.',
-  'I would like to change the delivery address, since we move to another flat in June.',
-  'Explain to a child of ten why the moon changes its shape in the course of a month.',
-  'The museum opens at ten, closes at six and offers a guided tour on Sundays.',
-  'Our customers ask for smaller packages, and the factory can make them from autumn on.',
-  'He learned to play the cello late, at forty, and now he gives small concerts.',
-  'Which of these two headlines sounds better for an article on urban gardens?',
-  'The train to Lyon was late again, so we missed the connection and stayed overnight.',
-  'Return the list of invoices that were paid after their due date, sorted by amount.',
-  'Mix the flour with the butter, add the eggs and let the dough rest for an hour.',
-  'The committee will meet again next week, and the minutes will be sent round before.',
-  'What would be a fair price for a used bicycle that is six years old?',
-  'Translate the following paragraph into Spanish and keep the tone friendly.',
-  'The river rose by half a metre during the night, but the bridge stayed open.',
-  'A table with the columns name, city and date would be enough for the report.',
-]
+const SENTENCES = readFileSync(fromRoot('ARCHITECTURE.md'), 'utf8')
+  .split('\n')
+  .filter((line) => line.length > 40)
 
 let seed = 11
 const random = (limit: number): number => {
@@ -100,19 +79,6 @@ const timed = (bodies: readonly Buffer[], settings: CompiledInjectionSettings): 
       return (performance.now() - started) * 1_000
     })
     .sort((a, b) => a - b)
-
-const CALLS = 1_000
-
-/** What the first calls of a process cost, before the compiler of the engine has seen them. */
-const measureFirst = (bodies: readonly Buffer[], settings: CompiledInjectionSettings): void => {
-  const times = timed(
-    Array.from({ length: CALLS }, (_, index) => bodies[index % bodies.length] as Buffer),
-    settings,
-  )
-  console.log(
-    `the first ${CALLS} calls of the process: p50 ${tenths(times, 0.5)}  p90 ${tenths(times, 0.9)}  p99 ${tenths(times, 0.99)}  worst ${tenths(times, 1)} µs`,
-  )
-}
 
 /** Rounds with and without custom patterns alternate, so that both meet the same machine; of each the median round. */
 const measure = (bodies: readonly Buffer[], rounds: number): void => {
@@ -202,10 +168,6 @@ const neighbourDelay = async (): Promise<void> => {
   await pool.close()
 }
 
-measureFirst(
-  Array.from({ length: 100 }, () => chatBody(2_000)),
-  compile({}),
-)
 for (const [size, rounds] of [
   [2_000, 200],
   [65_536, 20],

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -7,14 +7,17 @@ import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { type Finding, SEVERITY_RANK } from '../core/scanner/finding.ts'
 import { SPEAKERS, type Speaker } from '../core/catalogue/model.ts'
 import { scanJson } from '../test/kit/scan-json.ts'
-import { bodySaidBy } from '../test/kit/conversations.ts'
+import { bodySaidBy, CONVERSATIONS } from '../test/kit/conversations.ts'
+import { scanCall } from '../test/kit/scan-call.ts'
 
 /**
  * What the scanner blocks of labelled texts, file by file, with the 95 % interval:
  *   node dist/bench/score-texts.js [--sensitivity medium] [--speaker user] [--by-source] [--patterns] [--show wrong|blocked] FILE.jsonl …
+ *   node dist/bench/score-texts.js --by-shape 300 FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}. A text that is JSON is the body as it stands,
  * any other is said by the speaker, who is the user unless given. `--patterns` counts the patterns that blocked; `--show` prints texts
- * that were decided wrongly, or all that were blocked, with the finding that decided.
+ * that were decided wrongly, or all that were blocked, with the finding that decided. `--by-shape` says so many attacks that block in a
+ * user's words by each speaker of each shape, in a call of its API and in one of no model, and lists what passes with what is recorded.
  */
 
 type Line = { readonly text: string; readonly label: number; readonly source: string }
@@ -93,6 +96,54 @@ class Tally {
   }
 }
 
+type Passed = { count: number; recorded: number; readonly names: Map<string, number> }
+
+/** Prints what each speaker of each shape may say, and where. @returns whether nothing passes where a role is only claimed */
+const scoreShapes = (attacks: readonly string[], settings: CompiledInjectionSettings): boolean => {
+  const passed = new Map<string, Passed>()
+  let claimed = 0
+  for (const [shape, { path, says }] of Object.entries(CONVERSATIONS))
+    for (const [speaker, say] of Object.entries(says)) {
+      const known = { count: 0, recorded: 0 }
+      let unknown = 0
+      const all = passed.get(speaker) ?? { count: 0, recorded: 0, names: new Map() }
+      for (const attack of attacks) {
+        const body = say(attack)
+        if (!scanCall(body, { path: '/notes' }, settings).blocked) unknown += 1
+        const { blocked, speakers, recorded } = scanCall(body, { path }, settings)
+        if (blocked) continue
+        known.count += 1
+        known.recorded += speakers.length > 0 ? 1 : 0
+        for (const name of recorded) all.names.set(name, (all.names.get(name) ?? 0) + 1)
+      }
+      all.count += known.count
+      all.recorded += known.recorded
+      passed.set(speaker, all)
+      // In a user's turn of a template the words of the template count for the learned model too.
+      if (speaker !== 'user') claimed += unknown
+      console.log(
+        `${shape.padEnd(24)} ${speaker.padEnd(18)} passed ${String(known.count).padStart(4)}, of these in the log ${String(known.recorded).padStart(4)}; passed at no model ${unknown}`,
+      )
+    }
+  for (const [speaker, { count, recorded, names }] of passed) {
+    const list = [...names].sort((a, b) => b[1] - a[1]).map(([name, number]) => `${name} ${number}`)
+    console.log(`${speaker}: passed ${count}, in the log ${recorded}: ${list.join(', ')}`)
+  }
+  return claimed === 0
+}
+
+/** So many attacks of the files that block in the words of a user, at even distances. */
+const attacksOf = (files: readonly string[], most: number, settings: CompiledInjectionSettings) => {
+  const attacks = files
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean))
+    .map((json) => JSON.parse(json) as Line)
+    .filter(({ text, label }) => label === 1 && !isJson(text))
+    .map(({ text }) => text)
+    .filter((text) => scanCall({ text }, { path: '/notes' }, settings).blocked)
+  const step = Math.max(1, attacks.length / most)
+  return attacks.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step))
+}
+
 const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
@@ -101,6 +152,7 @@ const { values: options, positionals: files } = parseArgs({
     'by-source': { type: 'boolean', default: false },
     patterns: { type: 'boolean', default: false },
     show: { type: 'string' },
+    'by-shape': { type: 'string' },
   },
 })
 if (files.length === 0) {
@@ -111,6 +163,11 @@ if (files.length === 0) {
 }
 const settings = settingsFor(options.sensitivity)
 const speaker = speakerOf(options.speaker)
+if (options['by-shape'] !== undefined) {
+  const attacks = attacksOf(files, Number(options['by-shape']), settings)
+  console.log(`${attacks.length} attacks`)
+  process.exit(scoreShapes(attacks, settings) ? 0 : 1)
+}
 for (const file of files) {
   const name = basename(file, '.jsonl')
   const tally = new Tally()

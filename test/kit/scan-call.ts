@@ -15,7 +15,12 @@ export function scanCall(
   body: unknown,
   call: Call,
   settings: CompiledInjectionSettings = defaultSettings('medium'),
-): { readonly blocked: boolean; readonly speakers: readonly Speaker[]; readonly names: string[] } {
+): {
+  readonly blocked: boolean
+  readonly speakers: readonly Speaker[]
+  readonly names: string[]
+  readonly recorded: string[]
+} {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
   const result = scanRequest(
     {
@@ -35,5 +40,8 @@ export function scanCall(
     blocked: result.decision.outcome === 'blocked',
     speakers: [...new Set(result.findings.map(({ speaker }) => speaker))],
     names: result.findings.filter(({ counts }) => counts).map(({ pattern_name }) => pattern_name),
+    recorded: result.findings
+      .filter(({ counts }) => !counts)
+      .map(({ pattern_name }) => pattern_name),
   }
 }
