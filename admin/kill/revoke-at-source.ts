@@ -1,5 +1,6 @@
 import { type Connection, type Scope, SELECTED } from '../../core/catalogue/model.ts'
 import { findCredentialType } from '../../core/credential/catalogue.ts'
+import { referencesIn } from '../../core/credential/secret-reference.ts'
 import { RECEIPTS_MAX } from '../../core/kill/kill-receipt.ts'
 import {
   type RevocationResult,
@@ -150,7 +151,7 @@ async function revokeAll(
 async function revoke(
   { redis, ring, tokenEgress }: Parts,
   killed: Killed,
-  { revocation, connection_id }: KeptToken,
+  { type, revocation, connection_id }: KeptToken,
 ): Promise<RevocationResult> {
   if (revocation === null) return 'unsupported'
   const token = openMinted(ring, killed, revocation)
@@ -161,9 +162,20 @@ async function revoke(
       ? null
       : await connectionOwner(redis, killed.organization_id, connection_id)
   const auth = owned === null ? null : openAuth(ring, owned.owner)
-  if (auth?.type === 'oauth2_authorization_code')
-    return await revokeToken(tokenEgress, auth, { ...revocation, token })
-  if (revocation.hint === 'refresh_token') return 'failed'
+  // The client revokes them (RFC 7009); a token of a GitHub App revokes itself.
+  if (
+    auth?.type === 'oauth2_authorization_code' ||
+    auth?.type === 'oauth2_client_credentials' ||
+    auth?.type === 'jwt_bearer'
+  )
+    // Another credential of the connection has another client, whose secret is not for this provider.
+    return auth.revocation_url !== url
+      ? 'failed'
+      : // Only an edge reads secrets that are kept elsewhere.
+        referencesIn(auth).length > 0
+        ? 'unsupported'
+        : await revokeToken(tokenEgress, auth, { ...revocation, token })
+  if (type !== 'github_app') return 'failed'
   const headers = { authorization: `Bearer ${token.reveal()}` }
   const deadline = AbortSignal.timeout(REVOCATION_LIMIT_MS)
   const form = { method: 'DELETE', headers, body: '' } as const

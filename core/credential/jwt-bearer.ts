@@ -1,8 +1,9 @@
 import { AUTHORIZATION } from './authorization.ts'
 import { defineCredential } from './credential-type.ts'
+import { insecure } from './is-secure-url.ts'
 import { optionalSecret, optionalShown, secret, shown } from './member.ts'
 import { signJwt } from './sign-jwt.ts'
-import { FOR_ALL, JWT_LIFETIME_S, withClient } from './token-client.ts'
+import { JWT_LIFETIME_S, withClient } from './token-client.ts'
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
@@ -24,18 +25,20 @@ export const jwtBearer = defineCredential({
     scope: optionalShown('text'),
     client_id: optionalShown('text'),
     client_secret: optionalSecret('text'),
+    revocation_url: optionalShown('url'),
   },
-  check: ({ client_id, client_secret }) =>
+  check: ({ client_id, client_secret, revocation_url }) =>
     client_secret !== undefined && client_id === undefined
       ? { member: 'client_secret', message: 'needs a client_id' }
-      : null,
+      : insecure('revocation_url', revocation_url),
   owned: () => AUTHORIZATION,
   application: {
     kind: 'token',
     clientOf: (auth) => ({
       token_url: auth.token_url,
       variant: '',
-      ...FOR_ALL,
+      agent_id: null,
+      revocation_url: auth.revocation_url ?? null,
       answer: 'oauth',
       has_styles: auth.client_secret !== undefined,
       request: async (style, moment) => {

@@ -1,7 +1,8 @@
 import { AUTHORIZATION } from './authorization.ts'
 import { defineCredential } from './credential-type.ts'
+import { insecure } from './is-secure-url.ts'
 import { optionalSecret, optionalShown, shown } from './member.ts'
-import { FOR_ALL, withClient } from './token-client.ts'
+import { withClient } from './token-client.ts'
 
 /** RFC 6749 §4.4. A client identifier is not a secret (§2.2). */
 export const oauth2ClientCredentials = defineCredential({
@@ -16,18 +17,20 @@ export const oauth2ClientCredentials = defineCredential({
     key_id: optionalShown('text'),
     audience: optionalShown('text'),
     scope: optionalShown('text'),
+    revocation_url: optionalShown('url'),
   },
-  check: ({ client_secret, private_key }) =>
+  check: ({ client_secret, private_key, revocation_url }) =>
     (client_secret === undefined) === (private_key === undefined)
       ? { message: 'must have either client_secret or private_key' }
-      : null,
+      : insecure('revocation_url', revocation_url),
   owned: () => AUTHORIZATION,
   application: {
     kind: 'token',
     clientOf: (auth) => ({
       token_url: auth.token_url,
       variant: '',
-      ...FOR_ALL,
+      agent_id: null,
+      revocation_url: auth.revocation_url ?? null,
       answer: 'oauth',
       has_styles: auth.client_secret !== undefined,
       request: (style, moment) => {

@@ -24,16 +24,13 @@ export interface TokenClient {
   readonly answer: 'oauth' | 'github' | 'sts'
   /** The agent that a token is for alone; null if it is for all that use the credential. */
   readonly agent_id: string | null
-  /** Where such a token revokes itself (DELETE, as a bearer token); null where the provider has nothing of the kind. */
+  /** Where such a token is revoked; null where the provider has nothing of the kind. */
   readonly revocation_url: string | null
   /** Whether the client has a secret, which some endpoints take in one style only. */
   readonly has_styles: boolean
   /** Rejects if a key of the credential cannot be read. */
   request(style: ClientStyle, moment: TokenMoment): Promise<SignedForm>
 }
-
-/** Of a token that is the same for every agent. */
-export const FOR_ALL = { agent_id: null, revocation_url: null } as const
 
 /** For whom a token is requested. */
 export interface TokenUse {

@@ -1,10 +1,9 @@
-import type { OpenedFor } from '../credential/catalogue.ts'
 import type { KeyRing } from '../keys/seal.ts'
 import type { Secret } from '../keys/secret.ts'
 import type { RevocationResult } from '../kill/revocations.ts'
 import { openAuth } from '../store/credential-binding.ts'
-import { type ClientStyle, postAsClient } from '../token/ask-token.ts'
-import type { Egress } from '../token/post-form.ts'
+import { type ClientStyle, type OAuthClient, postAsClient } from '../token/ask-token.ts'
+import { type Egress, postForm } from '../token/post-form.ts'
 import { type Grant, openToken } from './grant.ts'
 import type { GrantOwner } from './refresh-grant.ts'
 
@@ -45,10 +44,10 @@ export async function revokeTokens(
       : 'unsupported'
 }
 
-/** One request to the revocation endpoint of an OAuth provider. */
+/** One request to the revocation endpoint of an OAuth provider. A client that has no id, as Google's service accounts, sends the token alone. */
 export async function revokeToken(
   egress: Egress,
-  auth: OpenedFor<'connection'>,
+  auth: Partial<OAuthClient>,
   {
     url,
     token,
@@ -63,7 +62,16 @@ export async function revokeToken(
 ): Promise<RevocationResult> {
   const form = new URLSearchParams({ token: token.reveal(), token_type_hint: hint })
   const deadline = AbortSignal.timeout(REVOCATION_LIMIT_MS)
-  const answer = await postAsClient(egress, url, auth, { style, form, deadline })
+  const { client_id, client_secret } = auth
+  // A JWT bearer grant that has a secret signs with its key, and proves with the secret who the client is.
+  const client =
+    client_id === undefined
+      ? null
+      : { ...auth, client_id, ...(client_secret === undefined ? {} : { private_key: undefined }) }
+  const answer =
+    client === null
+      ? await postForm(egress, url, { headers: {}, body: form.toString() }, deadline)
+      : await postAsClient(egress, url, client, { style, form, deadline })
   if (answer.kind === 'failed') return 'failed'
   if (answer.status === 200) return 'revoked'
   return answer.body.includes('unsupported_token_type') ? 'unsupported' : 'failed'

@@ -21,7 +21,13 @@ import { until } from '../kit/until.ts'
 
 /** It has no types of its own. */
 const { Provider } = (await import(String('oidc-provider'))) as {
-  readonly Provider: new (issuer: string, settings: object) => { callback(): RequestListener }
+  readonly Provider: new (
+    issuer: string,
+    settings: object,
+  ) => {
+    callback(): RequestListener
+    readonly ClientCredentials: { find(token: string): Promise<object | undefined> }
+  }
 }
 
 const stack = await sharedStack()
@@ -126,17 +132,6 @@ test('calls at the same time make one fetch, and integrations never mix', async 
   }
 })
 
-test('a token that runs out is replaced by a new one', async () => {
-  const name = newName()
-  tokens.behave(name, (_, response) => tokens.give(name, response, { expires_in: 1 }))
-  const access = await accessBy(authOf(name))
-  const sent = api.mark()
-  await until('a second token was fetched', async () => {
-    assert.equal((await send(access)).status, 200)
-    return arrivedWith(sent).at(-1) === `Bearer ${tokens.given(name)[1]}`
-  })
-})
-
 test('a token that the API has revoked is replaced with the call after the refused one', async () => {
   const name = newName()
   const access = await accessBy(authOf(name))
@@ -213,16 +208,6 @@ test('a token that does not come refuses the call, says why to the operator alon
   assert.equal(sent().length, 0)
   assert.equal(followed, 0)
   assert.equal(tokens.asked('timeout').length, 1)
-})
-
-test('a failure is not asked about again by every call', async () => {
-  const name = newName()
-  tokens.behave(name, (_, response) => void response.writeHead(500).end())
-  const access = await accessBy(authOf(name))
-  for (let i = 0; i < 20; i++) assertRefusal(await send(access), 502, 'credential_unavailable')
-  assert.ok(tokens.asked(name).length < 5)
-  tokens.behave(name, (_, response) => tokens.give(name, response))
-  await until('it works again', async () => (await send(access)).status === 200)
 })
 
 test('a new client secret is in force when its PUT returns, and the old token is discarded', async () => {
@@ -320,7 +305,7 @@ test('threat 11: neither a client secret nor a token is anywhere in the clear', 
   assert.deepEqual(await findLeaks(stack, secrets), [])
 })
 
-test('an OpenID provider takes a client that signs (private_key_jwt)', async () => {
+test('an OpenID provider takes a client that signs (private_key_jwt), and revokes its token after a kill', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const port = await freePort()
   const issuer = `https://${TEST_UPSTREAM_HOSTS.other}:${port}`
@@ -335,27 +320,56 @@ test('an OpenID provider takes a client that signs (private_key_jwt)', async () 
         jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] },
       },
     ],
-    features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      revocation: { enabled: true },
+    },
   })
   const { key, cert } = api.certificates
   const server = createHttpsServer({ key, cert }, provider.callback())
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   after(() => server.close())
-  const accessWith = (private_key: KeyObject): Promise<Access> =>
-    accessBy({
-      type: 'oauth2_client_credentials',
-      token_url: `${issuer}/token`,
-      client_id: 'agents',
-      private_key: pemOf(private_key),
-      key_id: 'k1',
-      audience: issuer,
-    })
+  const auth = (private_key: KeyObject) => ({
+    type: 'oauth2_client_credentials',
+    token_url: `${issuer}/token`,
+    client_id: 'agents',
+    private_key: pemOf(private_key),
+    key_id: 'k1',
+    audience: issuer,
+  })
+  const accessWith = (private_key: KeyObject): Promise<Access> => accessBy(auth(private_key))
   const sent = api.mark()
   assert.equal((await send(await accessWith(privateKey))).status, 200)
   assert.match(arrivedWith(sent)[0] ?? '', /^Bearer .{20,}$/)
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   assertRefusal(await send(await accessWith(other)), 502, 'credential_unavailable')
   assert.equal(sent().length, 1)
+
+  // A connection of its own has a token of its own; one without revocation_url says that it lives on.
+  for (const more of [{ revocation_url: `${issuer}/token/revocation` }, {}]) {
+    const result = 'revocation_url' in more ? 'revoked' : 'unsupported'
+    const access = await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
+    const { agent_id } = access.agent
+    await operator.send(
+      'POST',
+      `/admin/integrations/${access.integration.integration_id}/connections`,
+      { name: 'own', subject: `agent:${agent_id}`, auth: { ...auth(privateKey), ...more } },
+    )
+    const seen = api.mark()
+    assert.equal((await send(access)).status, 200)
+    const token = (arrivedWith(seen)[0] ?? '').replace('Bearer ', '')
+    const isLive = async () => (await provider.ClientCredentials.find(token)) !== undefined
+    assert.equal(await isLive(), true)
+    const { kill_id } = await operator.send('POST', `/admin/agents/${agent_id}/kill`)
+    const [row] = await until('the receipt says what became of it', async () => {
+      const { credentials } = await operator.send('GET', `/admin/kills/${kill_id}`)
+      return credentials?.length === 1 && credentials
+    })
+    assert.deepEqual([row.type, row.result], ['oauth2_client_credentials', result])
+    assert.equal(await isLive(), result === 'unsupported')
+    assert.deepEqual(await findLeaks(stack, [token]), [])
+  }
 })
 
 test('a GitHub App gets installation tokens, one for each agent and narrowing', async () => {
