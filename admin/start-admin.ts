@@ -117,10 +117,7 @@ export async function startAdmin(
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(await keepHistory(context))
-    stops.push(watchLostChanges({ ...context, lease_ms }), watchScopeEnds(context))
-    stops.push(watchCertificates(context))
-    stops.push(startDeliveries(context, name), exportLogs(context, name, installation_id))
-    stops.push(startActivity(context, name), analyseTraffic(context, name), startOAuth(context))
+    stops.push(...startJobs(context, name, installation_id))
     await warmUp(context)
     const port =
       gate === null
@@ -134,6 +131,21 @@ export async function startAdmin(
     throw error
   }
 }
+
+const startJobs = (
+  context: ReturnType<typeof openContext>,
+  name: string,
+  installation_id: string,
+): readonly (() => void | Promise<unknown>)[] => [
+  watchLostChanges({ ...context, lease_ms: context.settings.killLease_ms }),
+  watchScopeEnds(context),
+  watchCertificates(context),
+  startDeliveries(context, name),
+  exportLogs(context, name, installation_id),
+  startActivity(context, name),
+  analyseTraffic(context, name),
+  startOAuth(context),
+]
 
 /** From here on this machine notices a store that has lost changes; now it looks whether this one has. */
 async function keepHistory(context: AdminContext): Promise<() => void> {

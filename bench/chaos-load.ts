@@ -282,7 +282,7 @@ async function loggedMarks(stack: SharedStack): Promise<ReadonlyMap<string, numb
   do {
     const query = `event=permission_denied&limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`
     let failure = ''
-    const asked = (): Promise<any> =>
+    const asked = () =>
       stack.operator.send('GET', `/admin/activity?${query}`).catch((error: Error) => {
         failure = error.message
         return null
