@@ -198,7 +198,10 @@ async function checkUsed(
     const { data }: { data: readonly Entry[] } = await operator.send('GET', path)
     return data.find(saysWhy)
   }).catch(() => null)
-  expect(entry !== null, `${request_id}: no entry says why; ${outcomeOf(next)} ${JSON.stringify(shown)}`)
+  expect(
+    entry !== null,
+    `${request_id}: no entry says why; ${outcomeOf(next)} ${JSON.stringify(shown)}`,
+  )
   if (entry !== null)
     say(`  ${request_id}: taken, not sent; log: ${entry.reason} ${JSON.stringify(entry.data.used)}`)
 }

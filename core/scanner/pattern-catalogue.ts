@@ -1,5 +1,6 @@
 import { CATEGORIES, type Category, type CategoryFoundBy, type Severity } from './categories.ts'
-import { HIDDEN_LETTERS_NAME, LEARNED_NAME } from './scan-source.ts'
+import { LEARNED_NAME } from './placed-candidate.ts'
+import { HIDDEN_LETTERS_NAME } from './scan-source.ts'
 import { BUILT_IN_PATTERNS } from './patterns/built-in.ts'
 
 export interface PatternInfo {

@@ -2,6 +2,9 @@ import type RE2 from 're2'
 import type { Category } from './categories.ts'
 import type { Spoken } from './conversation/speaker-of.ts'
 
+/** The name of findings by the learned model. */
+export const LEARNED_NAME = 'learned_model'
+
 /** A place where something was found, before it is named. */
 export type Candidate = {
   readonly name: string

@@ -28,7 +28,12 @@ import type { Sensitivity, Speaker } from '../catalogue/model.ts'
 import { builtIn } from './patterns/built-in.ts'
 import { isFindingIn, isHidden } from './patterns/found-in.ts'
 import { textHash, isTrusted } from './trusted-text.ts'
-import type { Candidate, Place, PlacedCandidate } from './placed-candidate.ts'
+import {
+  type Candidate,
+  LEARNED_NAME,
+  type Place,
+  type PlacedCandidate,
+} from './placed-candidate.ts'
 import { TextSpeakers } from './text-speakers.ts'
 import { OF_NO_API, type Spoken, stricter } from './conversation/speaker-of.ts'
 import { HITS_PER_PIECE } from './text/place-search.ts'
@@ -58,9 +63,6 @@ const CHECKED: Readonly<Record<Sensitivity, readonly string[]>> = {
   medium: ['critical', 'high'],
   high: ['critical', 'high', 'medium'],
 }
-
-/** The name of findings by the learned model. */
-export const LEARNED_NAME = 'learned_model'
 
 /** The name of findings of letters that are hidden from filters. */
 export const HIDDEN_LETTERS_NAME = 'hidden_letters'
@@ -96,6 +98,9 @@ const modelAt = (sensitivity: Sensitivity): LearnedModel => {
 const modelFor = (speaker: Speaker, { sensitivity }: CompiledInjectionSettings): LearnedModel =>
   modelAt(speaker === 'tool_result' || speaker === 'document' ? 'high' : sensitivity)
 
+const asksModel = (source: Source, settings: CompiledInjectionSettings): boolean =>
+  settings.sensitivity !== 'low' && !settings.disabled.has(LEARNED_NAME) && source.is_noise !== true
+
 const scanOnce = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -107,12 +112,7 @@ const scanOnce = (
   const { patterns, trie } = builtIn()
   scanner ??= new LayeredScanner(patterns, trie)
   const { bytes } = source
-  scanner.model =
-    settings.sensitivity === 'low' ||
-    settings.disabled.has(LEARNED_NAME) ||
-    source.is_noise === true
-      ? null
-      : modelAt('high')
+  scanner.model = asksModel(source, settings) ? modelAt('high') : null
   scanner.budget = budget
   scanner.begin(bytes, activePatterns(settings))
   const { text } = scanner
@@ -582,7 +582,8 @@ const placedCandidates = (
   }
   const found = placesOf(source, asText, order.map(offsetAt))
   const places = new Map(order.map((index, position) => [index, found[position]]))
-  const speakers = new TextSpeakers(source, (speaker) => modelFor(speaker, settings), budget)
+  const model = (speaker: Speaker) => modelFor(speaker, settings)
+  const speakers = new TextSpeakers(source, { model, asks: asksModel(source, settings) }, budget)
   const placed = checked.flatMap((candidate, index) => {
     const place = places.get(2 * index)
     if (place === undefined) return []

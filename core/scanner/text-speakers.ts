@@ -4,7 +4,12 @@ import type { Speaker } from '../catalogue/model.ts'
 import type { Source } from './format/source.ts'
 import type { LearnedModel } from './model/learned-model.ts'
 import { modelFinds } from './model-finds.ts'
-import type { Candidate, Place, PlacedCandidate } from './placed-candidate.ts'
+import {
+  type Candidate,
+  LEARNED_NAME,
+  type Place,
+  type PlacedCandidate,
+} from './placed-candidate.ts'
 import type { SearchBudget } from './text/search-budget.ts'
 
 const DELIMITER_NAME = 'chat_delimiter'
@@ -28,19 +33,26 @@ type Known = {
   readonly template: Template | null
   readonly passages: readonly Passage[]
   is_rest_suspected?: boolean
+  is_asked?: boolean
   are_passages_suspected?: boolean
+}
+
+/** The learned model for a speaker, and whether the settings ask it about this source. */
+interface Learned {
+  readonly model: (speaker: Speaker) => LearnedModel
+  readonly asks: boolean
 }
 
 /** Several speakers in one text: the turns of a chat template, and what was put into the words of an operator. */
 export class TextSpeakers {
   readonly #source: Source
-  readonly #modelFor: (speaker: Speaker) => LearnedModel
+  readonly #learned: Learned
   readonly #budget: SearchBudget
   readonly #known = new Map<number, Known>()
 
-  constructor(source: Source, modelFor: (speaker: Speaker) => LearnedModel, budget: SearchBudget) {
+  constructor(source: Source, learned: Learned, budget: SearchBudget) {
     this.#source = source
-    this.#modelFor = modelFor
+    this.#learned = learned
     this.#budget = budget
   }
 
@@ -68,13 +80,14 @@ export class TextSpeakers {
     const { operator_end, forged_at } = template
     // Where the API is not known, nobody speaks as its operator.
     if (operator_end > 0 && !place.is_known) return { candidate, place }
-    if (TEMPLATE_NAMES.has(candidate.name) && candidate.via.length === 0) {
-      if (forged_at < 0) return null
+    const isToken = TEMPLATE_NAMES.has(candidate.name) && candidate.via.length === 0
+    if (isToken && forged_at >= 0) {
       const start = place.start + forged_at
       return { candidate: { ...candidate, start, end: start + FORGED_BYTES }, place }
     }
-    const isLearned = candidate.category === 'learned'
     const rest = { start: operator_end, end: place.end - place.start }
+    if (isToken) return this.#atToken({ candidate, place }, rest, known)
+    const isLearned = candidate.category === 'learned'
     if (isLearned) {
       known.is_rest_suspected ??= this.#isSuspected(place, 'user', [rest])
       if (known.is_rest_suspected) return { candidate, place }
@@ -84,6 +97,19 @@ export class TextSpeakers {
     return isOperators
       ? this.#inOperators({ candidate, place: { ...place, speaker: 'operator' } })
       : { candidate, place }
+  }
+
+  /** Once a template, what the model finds in its words: with its tokens among them it may find less. */
+  #atToken(placed: PlacedCandidate, rest: Passage, known: Known): PlacedCandidate | null {
+    if (!this.#learned.asks || known.is_asked === true) return null
+    known.is_asked = true
+    const { place } = placed
+    known.is_rest_suspected ??= this.#isSuspected(place, 'user', [rest])
+    if (known.is_rest_suspected) return { candidate: learnedIn(rest, placed), place }
+    const operators = { start: 0, end: rest.start }
+    if (rest.start === 0 || !this.#isSuspected(place, 'operator', [operators])) return null
+    const candidate = learnedIn(operators, placed)
+    return this.#inOperators({ candidate, place: { ...place, speaker: 'operator' } })
   }
 
   #inOperators(placed: PlacedCandidate): PlacedCandidate {
@@ -119,7 +145,7 @@ export class TextSpeakers {
         parts.map(({ start, end }) => withoutTokens(this.#text(place, start, end))).join('\n'),
         'latin1',
       ),
-      this.#modelFor(speaker),
+      this.#learned.model(speaker),
       this.#budget,
     )
   }
@@ -128,6 +154,14 @@ export class TextSpeakers {
     return this.#source.bytes.toString('latin1', place.start + start, place.start + end)
   }
 }
+
+const learnedIn = ({ start, end }: Passage, { candidate, place }: PlacedCandidate): Candidate => ({
+  ...candidate,
+  name: LEARNED_NAME,
+  category: 'learned',
+  start: place.start + start,
+  end: place.start + end,
+})
 
 const isWithin = (passages: readonly Passage[], { start, end }: Candidate, place: Place): boolean =>
   passages.some((passage) => start < place.start + passage.end && end > place.start + passage.start)
