@@ -18,6 +18,7 @@ const STREAMS = (process.env['BENCH_STREAMS'] ?? '10,1000,5000').split(',').map(
 /** One way between an admin service and the store. */
 const FAR_MS = 300
 const RECEIPT_LIMIT_MS = 60_000
+const STREAMS_A_CONNECTION = 100
 
 /**
  * `npm run bench -- propagation [--restriction "everything deny" --streams 10000]`: with a restriction, as many streams by HTTP/2 are
@@ -168,8 +169,6 @@ async function compareWithKills(lock: Restriction): Promise<void> {
     process.stdout.write(`propagation_ms of ${name}: ${distribution(times)}\n`)
   process.stdout.write(`receipts incomplete or with another count ${incomplete}\n`)
 }
-
-const STREAMS_A_CONNECTION = 100
 
 /** Streams by HTTP/2; answers those that are open. */
 async function openHttp2(url: string, { base_url, headers }: Access, count: number) {
