@@ -651,7 +651,7 @@ describe('the dashboard', () => {
     })
     for (const [size, rows, top] of [
       [{ width: 1440, height: 900 }, 25, 200],
-      [{ width: 390, height: 844 }, 6, 460],
+      [{ width: 390, height: 844 }, 6, 490],
     ] as const) {
       await page.setViewportSize(size)
       await goTo(page, 'activity', 'Activity')

@@ -26,7 +26,7 @@ const [WIDTH, MARGIN, LANE] = [1000, 34, 20]
 const LANES = [
   { title: 'Anomalies', tone: 'tone-0', events: ['anomaly_detected'] },
   { title: 'Kills', tone: 'tone-refused', events: ['agent_killed'] },
-  { title: 'Configuration changes', tone: 'tone-5', events: ['admin_action'] },
+  { title: 'Changes', tone: 'tone-5', events: ['admin_action'] },
 ] as const
 
 interface Lane {
@@ -209,9 +209,7 @@ function Behind({
         columns={[
           {
             head: 'From',
-            cell: (at) => (
-              <Time at={new Date(first_ms + at * calls.step * 1000).toISOString()} isFull />
-            ),
+            cell: (at) => <Time at={new Date(first_ms + at * calls.step * 1000).toISOString()} />,
           },
           { head: 'Allowed', isNumber: true, cell: (at) => allowed[at] },
           { head: 'Refused', isNumber: true, cell: (at) => refused[at] },
