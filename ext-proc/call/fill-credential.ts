@@ -84,19 +84,24 @@ function secretsOf(credential: ReadyCredential, headers: readonly Header[]): rea
 }
 
 /** With and without the parts of headers; a credential is the same for all of its calls, and its patterns are costly to make. */
-const known = [true, false].map(() => new WeakMap<object, { readonly forms: RegExp | null }>())
+const FORMS = {
+  guarded: new WeakMap<object, RegExp | 'none'>(),
+  plain: new WeakMap<object, RegExp | 'none'>(),
+}
 
 function formsOf(
   auth: StaticCredential,
   isGuarded: boolean,
   effect: Extract<CredentialEffect, { kind: 'applied' }>,
 ): RegExp | null {
+  const known = isGuarded ? FORMS.guarded : FORMS.plain
   const key = auth.type === 'bearer' ? auth.token : auth
-  const made = known[Number(isGuarded)]?.get(key) ?? {
-    forms: echoForms(echoedSecret(auth), isGuarded ? partsOf(effect) : []),
+  let forms = known.get(key)
+  if (forms === undefined) {
+    forms = echoForms(echoedSecret(auth), isGuarded ? partsOf(effect) : []) ?? 'none'
+    known.set(key, forms)
   }
-  known[Number(isGuarded)]?.set(key, made)
-  return made.forms
+  return forms === 'none' ? null : forms
 }
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
