@@ -50,9 +50,8 @@ async function tellAll(
     const isEarly = last !== undefined && nowMs() < last.at_ms + INTERVAL_MS
     if (newest === undefined || newest === last?.newest || isEarly) continue
     try {
-      if (await tell(parts, organization_id))
-        looked.set(organization_id, { newest, at_ms: nowMs() })
-      else looked.set(organization_id, { newest, at_ms: -INTERVAL_MS })
+      const isTold = await tell(parts, organization_id)
+      looked.set(organization_id, { newest, at_ms: isTold ? nowMs() : -INTERVAL_MS })
     } catch (error) {
       // That of one organization must not hold up those of others.
       looked.set(organization_id, { newest: '', at_ms: nowMs() })

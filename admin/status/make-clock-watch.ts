@@ -6,15 +6,7 @@ import {
   skewSentence,
   wrongClocks,
 } from '../../core/control/clock-skews.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
-
-interface Parts {
-  readonly redis: RedisClient
-  /** The organization that gets the alerts. */
-  readonly organization_id: string
-  readonly lease_ms: number
-  readonly now: () => Date
-}
+import type { EdgeWatch } from './edge-watch.ts'
 
 const ABOUT = 'clock_skew '
 
@@ -27,7 +19,7 @@ export function makeClockWatch({
   organization_id,
   lease_ms,
   now,
-}: Parts): () => Promise<void> {
+}: EdgeWatch): () => Promise<void> {
   let before: ReadonlySet<string> = new Set()
   let raised: ReadonlySet<string> = new Set()
   return async () => {

@@ -4,15 +4,8 @@ import { resolveWhere } from '../../core/alerts/resolve-where.ts'
 import { FORGET_AFTER_LEASES } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-
-interface Parts {
-  readonly redis: RedisClient
-  /** The organization that gets the alerts. */
-  readonly organization_id: string
-  readonly lease_ms: number
-  readonly now: () => Date
-}
+import { runScript } from '../../core/redis/run-script.ts'
+import type { EdgeWatch } from './edge-watch.ts'
 
 const ABOUT = 'edge_lost '
 /** In a fleet whose names change a lost name never comes back, so further ones are counted in one alert. */
@@ -27,7 +20,7 @@ export function makeLostWatch({
   organization_id,
   lease_ms,
   now,
-}: Parts): () => Promise<void> {
+}: EdgeWatch): () => Promise<void> {
   const { edges, edgeBeats, beatClock, lostEdges } = REDIS_KEYS
   const keys = [edges, edgeBeats, beatClock, lostEdges] as const
   return async () => {

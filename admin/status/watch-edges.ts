@@ -2,17 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { EdgeWatch } from './edge-watch.ts'
 import { makeClockWatch } from './make-clock-watch.ts'
 import { makeLostWatch } from './make-lost-watch.ts'
-
-interface Parts {
-  readonly redis: RedisClient
-  /** The organization that gets the alert. */
-  readonly organization_id: string
-  readonly lease_ms: number
-  readonly now: () => Date
-}
 
 /**
  * Raises an alert while two live edge processes have one name, such as two hosts with the same `AGW_EDGE_ID`. Kills are
@@ -20,7 +12,7 @@ interface Parts {
  * a row have to agree, a lease apart: by then a process that has died, and was replaced, has no fresh heartbeat.
  * @returns the function that stops it
  */
-export function watchEdges(parts: Parts): () => void {
+export function watchEdges(parts: EdgeWatch): () => void {
   const stopped = new AbortController()
   const lookAtClocks = makeClockWatch(parts)
   const lookForLost = makeLostWatch(parts)
@@ -43,7 +35,7 @@ export function watchEdges(parts: Parts): () => void {
 async function sharedNames({
   redis,
   lease_ms,
-}: Parts): Promise<Map<string, readonly EdgeRecord[]>> {
+}: EdgeWatch): Promise<Map<string, readonly EdgeRecord[]>> {
   const byName = new Map<string, readonly EdgeRecord[]>()
   for (const { record } of await liveEdgeRecords(redis, lease_ms / 2)) {
     if (!record.draining)
@@ -53,7 +45,7 @@ async function sharedNames({
 }
 
 const report = (
-  { redis, organization_id, now }: Parts,
+  { redis, organization_id, now }: EdgeWatch,
   edge_id: string,
   records: readonly EdgeRecord[],
 ): Promise<string> =>

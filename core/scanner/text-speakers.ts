@@ -89,10 +89,9 @@ export class TextSpeakers {
     if (isToken) return this.#atToken({ candidate, place }, rest, known)
     const isLearned = candidate.category === 'learned'
     if (isLearned) {
-      known.is_rest_suspected ??= this.#isSuspected(place, 'user', [rest])
-      if (known.is_rest_suspected) return { candidate, place }
+      if (this.#isRestSuspected(place, rest, known)) return { candidate, place }
+      if (operator_end === 0) return null
     }
-    if (isLearned && operator_end === 0) return null
     const isOperators = isLearned || candidate.end <= place.start + operator_end
     return isOperators
       ? this.#inOperators({ candidate, place: { ...place, speaker: 'operator' } })
@@ -104,12 +103,17 @@ export class TextSpeakers {
     if (!this.#learned.asks || known.is_asked === true) return null
     known.is_asked = true
     const { place } = placed
-    known.is_rest_suspected ??= this.#isSuspected(place, 'user', [rest])
-    if (known.is_rest_suspected) return { candidate: learnedIn(rest, placed), place }
+    if (this.#isRestSuspected(place, rest, known))
+      return { candidate: learnedIn(rest, placed), place }
     const operators = { start: 0, end: rest.start }
     if (rest.start === 0 || !this.#isSuspected(place, 'operator', [operators])) return null
     const candidate = learnedIn(operators, placed)
     return this.#inOperators({ candidate, place: { ...place, speaker: 'operator' } })
+  }
+
+  #isRestSuspected(place: Place, rest: Passage, known: Known): boolean {
+    known.is_rest_suspected ??= this.#isSuspected(place, 'user', [rest])
+    return known.is_rest_suspected
   }
 
   #inOperators(placed: PlacedCandidate): PlacedCandidate {
