@@ -26,9 +26,8 @@ import { openEgressWays } from './upstream/egress-ways.ts'
 import { ClusterService } from './upstream/cluster-service.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
-import { secretStores } from '../core/secret/secret-stores.ts'
-import { staleSecretAlert } from '../core/secret/stale-secret-alert.ts'
-import { SecretReferences } from '../core/secret/secret-references.ts'
+import { openReferences } from '../core/secret/open-references.ts'
+import type { SecretReferences } from '../core/secret/secret-references.ts'
 import type { TokenCache } from './credential/token-cache.ts'
 import { afterPause } from './fleet/after-pause.ts'
 import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
@@ -93,6 +92,7 @@ interface Edge {
   readonly recorder: ActivityRecorder
   readonly uses: AgentUses
   readonly tokens: TokenCache
+  readonly references: SecretReferences
   readonly scans: { readonly pool: ScanPool; readonly warm: Promise<void> }
   readonly log: Logger
 }
@@ -117,8 +117,8 @@ export async function runEdge(env: Environment): Promise<void> {
   const fleet = await joinFleet({ settings, connections, uses, log })
   const { inFlight, lease } = fleet
   const metrics = new EdgeMetrics()
-  const tokens = openTokenCache(settings, { redis: connections.commands, ring: fleet.keyRing }, log)
-  const edge = { settings, connections, fleet, recorder, uses, tokens, scans, log }
+  const credentials = openCredentials({ settings, connections, fleet, log })
+  const edge = { settings, connections, fleet, recorder, uses, ...credentials, scans, log }
   const { partsOf, forward, traces } = await openCalls(edge, metrics)
   const clusters = openClusters(edge)
   const accessLog = new AccessLog({
@@ -157,8 +157,8 @@ export async function runEdge(env: Environment): Promise<void> {
         agw_trace_spans_exported_total: 0,
         agw_trace_spans_dropped_total: 0,
       }),
-      agw_token_fetches_total: tokens.counters.fetched,
-      agw_token_fetch_failures_total: tokens.counters.failed,
+      agw_token_fetches_total: edge.tokens.counters.fetched,
+      agw_token_fetch_failures_total: edge.tokens.counters.failed,
     }),
   )
   health.serves({
@@ -279,6 +279,16 @@ const heldBytesOf = (settings: EdgeSettings): HeldBytes =>
     timeout_ms: settings.heldBodyTimeout_ms,
   })
 
+function openCredentials({
+  settings,
+  connections: { commands: redis },
+  fleet: { keyRing: ring },
+  log,
+}: Pick<Edge, 'settings' | 'connections' | 'fleet' | 'log'>): Pick<Edge, 'tokens' | 'references'> {
+  const references = openReferences(settings, redis, log)
+  return { references, tokens: openTokenCache(settings, { redis, ring, references }, log) }
+}
+
 const gatewayOf = (settings: EdgeSettings): GatewayAddress => ({
   hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
   ports: [settings.proxyPort, settings.apiPort, settings.forwardPort ?? settings.proxyPort],
@@ -288,18 +298,9 @@ const gatewayOf = (settings: EdgeSettings): GatewayAddress => ({
 const connectUrl = ({ settings, fleet }: Edge, request: ConnectRequest): string =>
   consoleLink(settings, 'connect', sealConnectToken(fleet.keyRing, request, fleet.clock.now().ms))
 
-const openReferences = ({ settings, connections, log }: Edge): SecretReferences =>
-  new SecretReferences({
-    refs: settings.secretRefs,
-    stores: secretStores(settings, process.env),
-    nowMs,
-    log,
-    onStale: staleSecretAlert(connections.commands, log),
-  })
-
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
-  const { settings, connections, fleet, recorder, uses, tokens, scans, log } = edge
+  const { settings, connections, fleet, recorder, uses, tokens, references, scans, log } = edge
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
   const rates = new RateTaker(connections.rates, null, commands)
@@ -319,7 +320,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     killBoard,
     uses,
     tokens,
-    references: openReferences(edge),
+    references,
     mayServe: () => lease.isHeld,
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),

@@ -5,6 +5,7 @@ import type { DiskReserve } from '../../core/redis/disk-reserve.ts'
 import type { AdminRole } from '../../core/catalogue/model.ts'
 import type { EgressRules } from '../../core/egress/egress-warnings.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { SecretReferences } from '../../core/secret/secret-references.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import type { Egress } from '../../core/token/post-form.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
@@ -50,6 +51,8 @@ export interface AdminContext {
   readonly egress: EgressRules
   /** For requests to OAuth providers. */
   readonly tokenEgress: Egress
+  /** For the client secrets of these requests. */
+  readonly references: Pick<SecretReferences, 'resolve'>
   readonly log: Logger
   /** Monotonic, in ms. */
   readonly nowMs: () => number

@@ -5,6 +5,7 @@ import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { RecentChanges } from './recent-changes.ts'
 import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
+import { openReferences } from '../../core/secret/open-references.ts'
 import { egressOf } from '../../core/token/egress-of.ts'
 import type { AdminContext } from './admin-context.ts'
 import { ArchiveHours } from './archive-hours.ts'
@@ -92,6 +93,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
       exempt_origin: settings.echoOrigin,
     },
     tokenEgress: egressOf(settings),
+    references: openReferences(settings, redis, given.log),
     nowMs,
     now,
     clock,

@@ -54,18 +54,13 @@ const REFERENCE_PROBLEM =
 export function checkAuth(auth: PlainAuth, mayName: MayName): Issue[] {
   const given = auth as Readonly<Record<string, string | GivenReference | undefined>>
   const declared = findCredentialType(auth.type)
-  const isOfConnection = declared?.application.kind === 'connection'
   const issues = Object.entries(declared?.members ?? {}).flatMap(
     ([name, { text: kind }]): Issue[] => {
       const text = given[name]
-      const ofReference = (ref: string): string | null =>
-        isOfConnection
-          ? 'must be the value itself: a credential with consent has no references'
-          : mayName(ref)
-            ? null
-            : REFERENCE_PROBLEM
       const message = isGivenReference(text)
-        ? ofReference(text.ref)
+        ? mayName(text.ref)
+          ? null
+          : REFERENCE_PROBLEM
         : text === undefined
           ? null
           : (CHECKS[kind]?.(text) ?? null)

@@ -1,6 +1,5 @@
 import { type Connection, type Scope, SELECTED } from '../../core/catalogue/model.ts'
 import { findCredentialType } from '../../core/credential/catalogue.ts'
-import { referencesIn } from '../../core/credential/secret-reference.ts'
 import { RECEIPTS_MAX } from '../../core/kill/kill-receipt.ts'
 import {
   type RevocationResult,
@@ -15,6 +14,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { storeTimeMs } from '../../core/redis/store-time.ts'
 import { scanHash } from '../../core/redis/scan-store.ts'
+import { openForUse } from '../../core/secret/open-for-use.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 import {
@@ -34,7 +34,7 @@ import { workOnDue } from '../oauth/work-on-due.ts'
 
 type Parts = Pick<
   AdminContext,
-  'redis' | 'ring' | 'settings' | 'tokenEgress' | 'now' | 'clock' | 'log'
+  'redis' | 'ring' | 'references' | 'settings' | 'tokenEgress' | 'now' | 'clock' | 'log'
 >
 
 /** A kill whose tokens are revoked. */
@@ -149,10 +149,11 @@ async function revokeAll(
 }
 
 async function revoke(
-  { redis, ring, tokenEgress }: Parts,
+  parts: Parts,
   killed: Killed,
   { type, revocation, connection_id }: KeptToken,
 ): Promise<RevocationResult> {
+  const { redis, ring, tokenEgress } = parts
   if (revocation === null) return 'unsupported'
   const token = openMinted(ring, killed, revocation)
   if (token === null) return 'failed'
@@ -161,20 +162,13 @@ async function revoke(
     connection_id === null
       ? null
       : await connectionOwner(redis, killed.organization_id, connection_id)
-  const auth = owned === null ? null : openAuth(ring, owned.owner)
+  const auth = owned === null ? 'not_opened' : await openForUse(parts, owned.owner)
   // The client revokes them (RFC 7009); a token of a GitHub App revokes itself.
-  if (
-    auth?.type === 'oauth2_authorization_code' ||
-    auth?.type === 'oauth2_client_credentials' ||
-    auth?.type === 'jwt_bearer'
-  )
+  if (typeof auth !== 'string' && 'revocation_url' in auth)
     // Another credential of the connection has another client, whose secret is not for this provider.
-    return auth.revocation_url !== url
-      ? 'failed'
-      : // Only an edge reads secrets that are kept elsewhere.
-        referencesIn(auth).length > 0
-        ? 'unsupported'
-        : await revokeToken(tokenEgress, auth, { ...revocation, token })
+    return auth.revocation_url === url
+      ? await revokeToken(tokenEgress, auth, { ...revocation, token })
+      : 'failed'
   if (type !== 'github_app') return 'failed'
   const headers = { authorization: `Bearer ${token.reveal()}` }
   const deadline = AbortSignal.timeout(REVOCATION_LIMIT_MS)

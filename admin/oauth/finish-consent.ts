@@ -6,7 +6,7 @@ import { changeConnection } from '../../core/oauth/change-connection.ts'
 import { grantOf } from '../../core/oauth/grant.ts'
 import { dueMember, dueOf, readGrant } from '../../core/oauth/grant-store.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
+import { openForUse } from '../../core/secret/open-for-use.ts'
 import { askToken, type ClientStyle } from '../../core/token/ask-token.ts'
 import type { Egress } from '../../core/token/post-form.ts'
 import type { TokenAnswer } from '../../core/token/read-token-answer.ts'
@@ -15,7 +15,7 @@ import { waitForEdges } from '../changes/wait-for-edges.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import { answer, type Answer, conflict, type Refusal } from '../http/outcome.ts'
 import { connectionOwner, type OwnedConnection } from './connection-owner.ts'
-import { type Consent, hashOfAuth, verifierBinding } from './start-consent.ts'
+import { type Consent, hashOfAuth, SECRET_UNAVAILABLE, verifierBinding } from './start-consent.ts'
 
 /** What the provider sent to the callback. */
 export interface Callback {
@@ -46,15 +46,17 @@ export async function finishConsent(
     )
   const { organization_id, connection_id } = consent
   const owned = await connectionOwner(redis, organization_id, connection_id)
-  const auth = owned === null ? null : openAuth(ring, owned.owner)
+  const auth = owned === null ? 'not_opened' : await openForUse(context, owned.owner)
   const verifier = unseal(
     ring,
     consent.verifier,
     verifierBinding(organization_id, connection_id, hash),
   )
+  if (auth === 'reference_unavailable') return SECRET_UNAVAILABLE
   if (
     owned === null ||
-    auth?.type !== 'oauth2_authorization_code' ||
+    typeof auth === 'string' ||
+    auth.type !== 'oauth2_authorization_code' ||
     verifier === null ||
     hashOfAuth(owned.connection.auth) !== consent.auth_hash
   )

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
-import type { KeyRing } from '../../core/keys/seal.ts'
 import { endGrant } from '../../core/oauth/end-grant.ts'
 import { type Grant, isDue } from '../../core/oauth/grant.ts'
 import { dueMember, dueOf, type GrantPlace, readGrant } from '../../core/oauth/grant-store.ts'
 import { refreshGrant } from '../../core/oauth/refresh-grant.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { SecretParts } from '../../core/secret/open-for-use.ts'
 import type { Egress } from '../../core/token/post-form.ts'
 import { connectionOwner, type OwnedConnection } from './connection-owner.ts'
 import { workOnDue } from './work-on-due.ts'
@@ -17,9 +17,8 @@ const RETRY_MS = 1_000
 /** An alert says this long before that a grant ends which nothing renews. */
 const NOTICE_MS = 24 * 3600_000
 
-interface Parts {
+interface Parts extends SecretParts {
   readonly redis: RedisClient
-  readonly ring: KeyRing
   readonly tokenEgress: Egress
   readonly lease_ms: number
   readonly now: () => Date

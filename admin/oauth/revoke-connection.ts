@@ -70,7 +70,7 @@ export async function revokeConnection(
   const [result] = await Promise.all([
     grant === null
       ? ('unsupported' as const)
-      : revokeTokens(context.tokenEgress, context.ring, owned.owner, grant),
+      : revokeTokens({ ...context, egress: context.tokenEgress }, owned.owner, grant),
     waitForEdges(context, committed, started_ms),
   ])
   return result

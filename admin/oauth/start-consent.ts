@@ -4,8 +4,8 @@ import type { OpenedFor } from '../../core/credential/catalogue.ts'
 import { hashKey } from '../../core/keys/api-key.ts'
 import { type KeyRing, type SealBinding, seal } from '../../core/keys/seal.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { openForUse } from '../../core/secret/open-for-use.ts'
 import { apiUrlOf } from '../../core/settings/console-link.ts'
-import { openAuth } from '../../core/store/credential-binding.ts'
 import { postAsClient } from '../../core/token/ask-token.ts'
 import type { Egress } from '../../core/token/post-form.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
@@ -27,6 +27,10 @@ export interface Consent {
 }
 
 export const CONSENT_LIMIT_MS = 600_000
+export const SECRET_UNAVAILABLE = conflict(
+  'reference_unavailable',
+  'A secret of the credential is kept elsewhere and cannot be read. Nothing was sent to the provider.',
+)
 const SECRET_BYTES = 32
 const PAR_LIMIT_MS = 5_000
 
@@ -50,7 +54,7 @@ export const redirectUriOf = (settings: AdminContext['settings']): string =>
 
 /** Prepares a request for consent. Returns the address to open in a browser; it is good for ten minutes, once. */
 export async function startConsent(
-  context: Pick<AdminContext, 'redis' | 'ring' | 'settings' | 'tokenEgress'>,
+  context: Pick<AdminContext, 'redis' | 'ring' | 'references' | 'settings' | 'tokenEgress'>,
   actor: Actor,
   { connection, owner }: OwnedConnection,
 ): Promise<{ readonly kind: 'started'; readonly authorize_url: string } | Refusal> {
@@ -58,8 +62,9 @@ export async function startConsent(
   const { organization_id, connection_id } = connection
   if (connection.auth.type !== 'oauth2_authorization_code')
     return conflict('no_consent', 'The credential of this connection needs no consent.')
-  const auth = openAuth(ring, owner)
-  if (auth?.type !== 'oauth2_authorization_code')
+  const auth = await openForUse(context, owner)
+  if (auth === 'reference_unavailable') return SECRET_UNAVAILABLE
+  if (typeof auth === 'string' || auth.type !== 'oauth2_authorization_code')
     return invalid([
       { path: '/auth', message: 'is not readable or was bound to another origin: send it again' },
     ])

@@ -8,7 +8,7 @@ export interface GivenReference {
   readonly ref: string
 }
 
-/** Only ext-proc reads the value, when a call needs it. */
+/** The value is read when a call or a request to a provider needs it (core/secret/). */
 export class SecretReference extends Secret {
   readonly ref: string
 

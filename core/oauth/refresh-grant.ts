@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { OpenedFor } from '../credential/catalogue.ts'
-import type { KeyRing } from '../keys/seal.ts'
 import type { Secret } from '../keys/secret.ts'
 import { lease } from '../redis/lease.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
-import { type CredentialOwner, openAuth } from '../store/credential-binding.ts'
+import { openForUse, type SecretParts } from '../secret/open-for-use.ts'
+import type { CredentialOwner } from '../store/credential-binding.ts'
 import { askToken } from '../token/ask-token.ts'
 import { type CredentialCause, type TokenFailure, tokenFailure } from '../token/credential-cause.ts'
 import type { Egress } from '../token/post-form.ts'
@@ -19,9 +19,8 @@ import { revokeTokens } from './revoke-token.ts'
 /** A connection with its credential, and where that may go. */
 export type GrantOwner = CredentialOwner & { readonly connection_id: string }
 
-export interface RefreshParts {
+export interface RefreshParts extends SecretParts {
   readonly redis: RedisClient
-  readonly ring: KeyRing
   readonly egress: Egress
   /** Of edges. */
   readonly lease_ms: number
@@ -76,6 +75,7 @@ async function refreshAlone(
   isDue: (grant: Grant, now_ms: number) => boolean,
 ): Promise<Refreshed> {
   const { redis, ring, egress } = parts
+  const auth = await openForUse(parts, owner)
   const { grant, text, now_ms } = await readGrant(redis, owner)
   if (grant === null) return failed(tokenFailure('needs_consent'))
   if (!isDue(grant, now_ms)) return { kind: 'elsewhere' }
@@ -83,9 +83,11 @@ async function refreshAlone(
   const paused_ms = grant.retry_ms - now_ms
   if (paused_ms > 0 && paused_ms <= PAUSE_LIMIT_MS)
     return failed(tokenFailure(grant.last_error ?? 'busy'))
-  const auth = openAuth(ring, owner)
+  if (auth === 'reference_unavailable')
+    return await pause(parts, owner, { grant, text, now_ms }, auth, grant.sent_ms)
   const refresh_token = openToken(ring, owner, grant, 'refresh_token')
-  if (auth?.type !== 'oauth2_authorization_code') return failed(tokenFailure('not_opened'))
+  if (typeof auth === 'string' || auth.type !== 'oauth2_authorization_code')
+    return failed(tokenFailure('not_opened'))
   if (refresh_token === null)
     return grant.refresh_token === null
       ? failed(tokenFailure('needs_consent'))
@@ -157,11 +159,12 @@ async function request(
 
 /** The new refresh token exists nowhere else, so a store that is unavailable is waited for. */
 async function write(
-  { redis, ring, egress }: RefreshParts,
+  parts: RefreshParts,
   owner: GrantOwner,
   texts: readonly string[],
   next: Grant,
 ): Promise<Refreshed> {
+  const { redis } = parts
   const until_ms = performance.now() + WRITE_LIMIT_MS
   for (;;) {
     try {
@@ -171,7 +174,7 @@ async function write(
       // A write whose answer was lost is found as what it has written.
       const found = await readGrant(redis, owner)
       // The connection was ended meanwhile: what the provider has just issued is not left alive.
-      if (found.grant === null) void revokeTokens(egress, ring, owner, next)
+      if (found.grant === null) void revokeTokens(parts, owner, next)
       const isOurs = found.text === JSON.stringify(next)
       return isOurs ? { kind: 'refreshed', grant: next } : { kind: 'elsewhere' }
     } catch (error) {

@@ -1,11 +1,10 @@
-import type { KeyRing } from '../keys/seal.ts'
 import type { Secret } from '../keys/secret.ts'
 import type { RevocationResult } from '../kill/revocations.ts'
-import { openAuth } from '../store/credential-binding.ts'
+import { openForUse } from '../secret/open-for-use.ts'
 import { type ClientStyle, type OAuthClient, postAsClient } from '../token/ask-token.ts'
 import { type Egress, postForm } from '../token/post-form.ts'
 import { type Grant, openToken } from './grant.ts'
-import type { GrantOwner } from './refresh-grant.ts'
+import type { GrantOwner, RefreshParts } from './refresh-grant.ts'
 
 /** For one request. */
 export const REVOCATION_LIMIT_MS = 5_000
@@ -18,13 +17,13 @@ export const TOKEN_HINTS = ['access_token', 'refresh_token'] as const
  * not ask the provider about its grant, and the refresh token, with which most providers end the whole grant.
  */
 export async function revokeTokens(
-  egress: Egress,
-  ring: KeyRing,
+  parts: Pick<RefreshParts, 'egress' | 'ring' | 'references'>,
   owner: GrantOwner,
   grant: Grant,
 ): Promise<RevocationResult> {
-  const auth = openAuth(ring, owner)
-  if (auth?.type !== 'oauth2_authorization_code') return 'failed'
+  const { egress, ring } = parts
+  const auth = await openForUse(parts, owner)
+  if (typeof auth === 'string' || auth.type !== 'oauth2_authorization_code') return 'failed'
   if (auth.revocation_url === undefined) return 'unsupported'
   const url = auth.revocation_url
   const outcomes = await Promise.all(

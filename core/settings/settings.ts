@@ -365,7 +365,7 @@ export const SETTINGS = {
   vaultUrl: optional(
     'AGW_VAULT_ADDR',
     kinds.httpUrl,
-    'Vault or OpenBao for references that begin with vault:, such as https://vault.internal:8200. Like the next settings, it is for each ext-proc process.',
+    'Vault or OpenBao for references that begin with vault:, such as https://vault.internal:8200.',
   ),
   vaultToken: optional(
     'AGW_VAULT_TOKEN',

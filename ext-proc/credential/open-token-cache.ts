@@ -12,7 +12,7 @@ import { knownUrl } from '../../core/bounded/parse-url.ts'
 /** The token cache of a process. It connects to token endpoints under the same rules as Envoy for calls. */
 export function openTokenCache(
   settings: EgressSettings & Pick<Settings, 'killLease_ms'>,
-  store: Pick<RefreshParts, 'redis' | 'ring'>,
+  store: Pick<RefreshParts, 'redis' | 'ring' | 'references'>,
   log: { warn(data: object, message: string): void },
 ): TokenCache {
   const egress = egressOf(settings)

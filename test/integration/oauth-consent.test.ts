@@ -30,7 +30,7 @@ const other = await operatorOf('admin')
 
 /** What the provider says of itself, as an administrator confirms it. */
 const proposal = await admin.send('POST', '/admin/oauth/discover', { url: provider.issuer })
-const authOf = (more: object = {}): Record<string, string> => {
+const authOf = (more: object = {}): Record<string, unknown> => {
   const { pushed_authorization_url: _, ...auth } = proposal.auth
   return {
     ...auth,
@@ -141,11 +141,11 @@ test('a kill revokes the tokens of the agent at the provider, and no others', as
   const { integration_id, base_url } = integration
   const path = `/admin/integrations/${integration_id}/connections`
   const sent = stack.api.mark()
-  const consented = async (subject: string, headers: object) => {
+  const consented = async (subject: string, headers: object, more: object = {}) => {
     const { connection_id } = await admin.send('POST', path, {
       name: subject,
       subject,
-      auth: authOf(),
+      auth: authOf(more),
     })
     const made = { path: `${path}/${connection_id}` } as Made
     await finish(callbackOf(await provider.consent(await authorize(made))))
@@ -174,7 +174,9 @@ test('a kill revokes the tokens of the agent at the provider, and no others', as
   const theirs = await consented(`agent:${other.agent_id}`, by(other))
   const ofUsers = []
   for (const user of users) ofUsers.push(await consented(`user:${user}`, by(killed, user)))
-  const own = await consented(`agent:${killed.agent_id}`, by(killed))
+  // Its client secret is kept elsewhere.
+  const client_secret = { ref: 'env:AGW_SECRET_OIDC_CLIENT' }
+  const own = await consented(`agent:${killed.agent_id}`, by(killed), { client_secret })
   const [alone, both, selected] = ofUsers
   assert.ok(alone && both && selected)
   const all = [own, alone, both, selected, theirs]
@@ -207,8 +209,25 @@ test('a kill revokes the tokens of the agent at the provider, and no others', as
   ])
 })
 
-test('a request for consent can be pushed to the provider, so that the browser sees none of it (RFC 9126)', async () => {
-  const made = await makeConnection({ pushed_authorization_url: `${provider.issuer}/request` })
+test('a request is pushed to the provider (RFC 9126) by a client whose secret is kept elsewhere', async () => {
+  const { integration_id } = await admin.makeIntegration(stack.ownBaseUrl(), {
+    auth: { type: 'none' },
+  })
+  const path = `/admin/integrations/${integration_id}/connections`
+  const asks: string[] = []
+  provider.onRequest = (asked_path) => asks.push(asked_path) > 0
+  const pushed_authorization_url = `${provider.issuer}/request`
+  const by = (name: string) => ({ pushed_authorization_url, client_secret: { ref: `env:${name}` } })
+  const post = (name: string, status: number) =>
+    admin.send('POST', path, { name: 'x', auth: authOf(by(name)) }, status)
+  const foreign = await post('AGW_ENCRYPTION_KEY', 400)
+  assert.equal(foreign.details.issues[0].path, '/auth/client_secret')
+  const absent = await post('AGW_SECRET_ABSENT', 409)
+  assert.equal(absent.details.reason, 'reference_unavailable')
+  assert.deepEqual(asks, [])
+  const made = await makeConnection(by('AGW_SECRET_OIDC_CLIENT'))
+  const { auth } = await admin.send('GET', made.path)
+  assert.deepEqual(auth.client_secret, { ref: 'env:AGW_SECRET_OIDC_CLIENT' })
   const url = await authorize(made)
   assert.deepEqual([...new URL(url).searchParams.keys()].sort(), ['client_id', 'request_uri'])
   await finish(callbackOf(await provider.consent(url)))

@@ -11,10 +11,12 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
 import { revokeTokens } from '../../core/oauth/revoke-token.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { SecretReferences } from '../../core/secret/secret-references.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
 import { askToken } from '../../core/token/ask-token.ts'
 import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
 import { unitStore } from '../kit/unit-store.ts'
+import { storesOf } from '../unit/decision-kit.ts'
 import { Secret } from '../../core/keys/secret.ts'
 import { createHash } from 'node:crypto'
 
@@ -27,6 +29,19 @@ const egress = {
   resolve: createHostResolver([]),
   extra_ca_file: null,
   proxy: null,
+}
+const env: Record<string, string> = { AGW_SECRET_CLIENT: 'client-secret-of-the-gateway' }
+const clock = { now_ms: 0 }
+const parts = {
+  ring,
+  egress,
+  references: new SecretReferences({
+    refs: { [ORGANIZATION]: ['env:AGW_SECRET_'] },
+    stores: storesOf(env),
+    nowMs: () => clock.now_ms,
+    onStale: () => undefined,
+    log: { warn: () => undefined, error: () => undefined },
+  }),
 }
 const ALWAYS = (): boolean => true
 
@@ -93,7 +108,7 @@ async function granted(more: object = {}): Promise<GrantOwner> {
 }
 
 const refresh = (owner: GrantOwner, store = redis): Promise<Refreshed> =>
-  refreshGrant({ redis: store, ring, egress, lease_ms: 1000 }, owner, ALWAYS)
+  refreshGrant({ ...parts, redis: store, lease_ms: 1000 }, owner, ALWAYS)
 
 const stored = async (owner: GrantOwner): Promise<Grant> => {
   const { grant } = await readGrant(redis, owner)
@@ -125,7 +140,7 @@ test('of many processes that refresh at the same time, one does, and the new ref
 test('a refresh token that the provider refuses ends the grant once, and is not sent again', async () => {
   const owner = await granted()
   const grant = await stored(owner)
-  assert.equal(await revokeTokens(egress, ring, owner, grant), 'revoked')
+  assert.equal(await revokeTokens(parts, owner, grant), 'revoked')
   assert.equal(await provider.isActive(tokenOf(owner, grant, 'access_token')), false)
   const first = await refresh(owner)
   assert.deepEqual(first.kind === 'failed' && first.failure.cause, 'consent_ended')
@@ -265,6 +280,33 @@ test('a provider that is down costs nothing but a pause, and the grant goes on w
   const { text: paused } = await readGrant(redis, moved)
   await swapGrant(redis, owner, paused, grantOf(ring, owner, null, plain))
   assert.equal((await refresh(owner)).kind, 'refreshed')
+})
+
+test('a client secret that is kept elsewhere is read for each request, and without it nothing is sent', async () => {
+  const secretAt = (name: string) => granted({ client_secret: { ref: `env:AGW_SECRET_${name}` } })
+  const owner = await secretAt('CLIENT')
+  assert.ok(!JSON.stringify(owner).includes('AGW_SECRET'))
+  assert.equal((await refresh(owner)).kind, 'refreshed')
+  const sent = provider.refreshes.length
+  const absent = await secretAt('ABSENT')
+  const foreign = await granted({ client_secret: { ref: 'env:REDIS_URL' } })
+  for (const other of [absent, foreign]) {
+    const before_it = await stored(other)
+    const refused = await refresh(other)
+    assert.equal(refused.kind === 'failed' && refused.failure.cause, 'reference_unavailable')
+    const { refresh_token, sent_ms, last_error } = await stored(other)
+    assert.deepEqual([sent_ms, last_error], [null, 'reference_unavailable'])
+    assert.equal(refresh_token, before_it.refresh_token)
+    assert.equal(await revokeTokens(parts, other, before_it), 'failed')
+  }
+  assert.equal(provider.refreshes.length, sent)
+  // It is there again: the same grant goes on.
+  env['AGW_SECRET_ABSENT'] = env['AGW_SECRET_CLIENT'] ?? ''
+  clock.now_ms += 60_000
+  const { grant, text } = await readGrant(redis, absent)
+  assert.ok(grant !== null && (await swapGrant(redis, absent, text, { ...grant, retry_ms: 0 })))
+  assert.equal((await refresh(absent)).kind, 'refreshed')
+  assert.equal(await revokeTokens(parts, absent, await stored(absent)), 'revoked')
 })
 
 test('tokens that are moved to another connection or another API do not open', async () => {

@@ -10,6 +10,7 @@ import type { TestUpstream } from './test-upstream.ts'
 import { TEST_UPSTREAM_HOSTS, startTestUpstream } from './test-upstream.ts'
 import type { Stack } from './start-stack.ts'
 import { startStack } from './start-stack.ts'
+import { OIDC_CLIENT } from './start-oidc-provider.ts'
 
 export interface SharedStack extends Stack {
   readonly api: TestUpstream
@@ -31,6 +32,8 @@ let shared: Promise<SharedStack> | null = null
 let count = 0
 
 const SETTINGS = {
+  AGW_SECRET_REFS: '{"org_default":["env:AGW_SECRET_"]}',
+  AGW_SECRET_OIDC_CLIENT: OIDC_CLIENT.client_secret,
   // Envoy counts the time of a decision, too, and that of 8 MiB takes 20 seconds on a machine that is busy.
   AGW_UPSTREAM_IDLE_TIMEOUT: '60s',
   // On a busy machine a process may get no CPU time for a second. With the usual lease it then refuses calls, and rightly.

@@ -47,7 +47,10 @@ interface Provider {
 }
 type NewProvider = new (issuer: string, configuration: object) => Provider
 
-const CLIENT = { client_id: 'gateway', client_secret: 'client-secret-of-the-gateway' } as const
+export const OIDC_CLIENT = {
+  client_id: 'gateway',
+  client_secret: 'client-secret-of-the-gateway',
+} as const
 const SCOPE = 'openid offline_access read'
 const HOUR_S = 3600
 const REDIRECTS_MAX = 12
@@ -81,7 +84,7 @@ export async function startOidcProvider(options: {
   const answerOf = provider.callback()
   const it: OidcProvider = {
     issuer,
-    client: CLIENT,
+    client: OIDC_CLIENT,
     refreshes,
     errors,
     consent,
@@ -108,7 +111,7 @@ function configurationOf({
   return {
     clients: [
       {
-        ...CLIENT,
+        ...OIDC_CLIENT,
         redirect_uris: [redirect_uri],
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
@@ -219,7 +222,9 @@ async function consent(authorize_url: string): Promise<URL> {
 }
 
 async function isActive(issuer: string, token: string): Promise<boolean> {
-  const pair = Buffer.from(`${CLIENT.client_id}:${CLIENT.client_secret}`).toString('base64')
+  const pair = Buffer.from(`${OIDC_CLIENT.client_id}:${OIDC_CLIENT.client_secret}`).toString(
+    'base64',
+  )
   const answer = await fetch(`${issuer}/token/introspection`, {
     method: 'POST',
     headers: { authorization: `Basic ${pair}` },

@@ -32,6 +32,7 @@ import { SimClient } from './sim-client.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { IssuedTokens } from './sim-provider.ts'
 import type { SimStore } from './sim-store.ts'
+import { NO_REFERENCES } from '../kit/no-references.ts'
 
 const ACTOR = {
   token_id: TOKEN,
@@ -136,7 +137,8 @@ export class SimAdmin {
     new OutboxRelay({ redis, blocking, queue, now, log, onDeliveries: () => worker.wake() }).start()
     worker.start()
     const tokenEgress = this.#egress
-    if (tokenEgress !== null) refreshGrants({ redis, ring, tokenEgress, lease_ms, now, log })
+    if (tokenEgress !== null)
+      refreshGrants({ ...NO_REFERENCES, redis, ring, tokenEgress, lease_ms, now, log })
     const settings = { killLease_ms: lease_ms, organizationId: ORG, adminEmail: '' }
     this.context = {
       settings,

@@ -17,6 +17,7 @@ import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { AgentUses } from '../../ext-proc/record/agent-uses.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
+import { NO_REFERENCES } from '../kit/no-references.ts'
 import { connectionOwner, ENCRYPTION_KEY, ORG } from './deployment.ts'
 import { type Links, linksOf } from './network.ts'
 import { SimClient } from './sim-client.ts'
@@ -127,7 +128,7 @@ export class SimEdge {
       killBoard,
       uses,
       tokens: { get: nothing, rejected: () => undefined },
-      references: { resolve: (_, auth) => auth },
+      ...NO_REFERENCES,
       mayServe: () => lease.isHeld,
       whyUnavailable: () => null,
       caughtUp: () => stall.caughtUp(),
@@ -156,7 +157,13 @@ export class SimEdge {
       },
       installation: () => 'ins_simulated',
     }
-    this.#refresh = { redis: commands, ring: fleet.keyRing, egress: this.#egress, lease_ms }
+    this.#refresh = {
+      ...NO_REFERENCES,
+      redis: commands,
+      ring: fleet.keyRing,
+      egress: this.#egress,
+      lease_ms,
+    }
     this.fleet = fleet
     this.recorder = recorder
     this.autoKill = autoKill

@@ -146,12 +146,6 @@ test('what is in the folder is a regular file in it, small, and fit for a header
 test('an organization without prefixes may name nothing, whatever its id is', () => {
   for (const id of ['org_none', '__proto__', 'constructor'])
     assert.equal(checkAuth(bearer('env:AGW_SECRET_MINE_A'), mayNameIn(refs, id)).length, 1)
-  const consent = { type: 'oauth2_authorization_code', client_secret: { ref: 'env:AGW_SECRET_A' } }
-  const urls = { authorization_url: 'https://a/', token_url: 'https://a/', client_id: 'a' }
-  assert.deepEqual(
-    checkAuth({ ...consent, ...urls } as never, () => true).map(({ path }) => path),
-    ['/auth/client_secret'],
-  )
 })
 
 test('a reference is taken for secrets alone, and read back as it is', () => {

@@ -19,6 +19,7 @@ import { egressOf } from '../../core/token/egress-of.ts'
 import { openTokenCache } from '../../ext-proc/credential/open-token-cache.ts'
 import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
 import { startValkey } from '../kit/start-valkey.ts'
+import { NO_REFERENCES } from '../kit/no-references.ts'
 import { until } from '../kit/until.ts'
 
 /**
@@ -66,10 +67,15 @@ async function work({ role, redis_url, key }: Task): Promise<void> {
   const ring = parseKeyRing(key)
   process.once('disconnect', () => process.exit(0))
   if (role === 'admin') {
-    refreshGrants({ redis, ring, tokenEgress: egress, lease_ms: 1_000, now: () => new Date(), log })
+    const now = (): Date => new Date()
+    refreshGrants({ ...NO_REFERENCES, redis, ring, tokenEgress: egress, lease_ms: 1_000, now, log })
     return void process.send?.({ ready: true })
   }
-  const cache = openTokenCache(settings, { redis, ring }, { warn: () => undefined })
+  const cache = openTokenCache(
+    settings,
+    { ...NO_REFERENCES, redis, ring },
+    { warn: () => undefined },
+  )
   process.send?.({ ready: true })
   for (let turn = 1; ; turn++) {
     const owners = await redis.hgetall('witness-owners')
