@@ -1,4 +1,4 @@
-import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { sealedExcerpt } from '../../core/approval/sealed-excerpt.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { scanNames } from '../../core/redis/scan-store.ts'

@@ -8,7 +8,7 @@ import {
   type TakenBy,
 } from '../../core/approval/access-request.ts'
 import { coveringIntegration } from './covering-integration.ts'
-import { type Excerpt, sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { type Excerpt, sealedExcerpt } from '../../core/approval/sealed-excerpt.ts'
 import type { Agent, Integration } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'

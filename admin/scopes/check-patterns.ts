@@ -1,4 +1,4 @@
-import { type PatternProblems, problemsOf } from '../../core/inspection/answer-job.ts'
+import type { PatternProblems } from '../../core/inspection/answer-job.ts'
 import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import type { InjectionSettings } from '../../core/catalogue/model.ts'
@@ -46,12 +46,6 @@ export async function checkPatterns(
   }
   return issues.length === 0 ? null : invalid(issues)
 }
-
-/** The same in this process, for a command that checks a file of its own user. */
-export const checkPatternsHere = (settings: InjectionSettings): Issue[] => [
-  ...unknownNames(settings, ''),
-  ...issuesOf(settings, problemsOf(patternSettings(settings)), ''),
-]
 
 const unknownNames = ({ disabled_patterns }: InjectionSettings, prefix: string): Issue[] =>
   disabled_patterns.flatMap((name, i) =>

@@ -2,7 +2,7 @@ import { composeRequest } from '../../core/approval/compose-request.ts'
 import { isAskable } from '../../core/approval/access-hint.ts'
 import { ACCESS_VALID_MS, type RequestedCall } from '../../core/approval/access-request.ts'
 import { accessDigest } from '../../core/approval/call-digest.ts'
-import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { sealedExcerpt } from '../../core/approval/sealed-excerpt.ts'
 import {
   type ApprovalState,
   type NewRequest,

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings/settings.ts'
-import type { AdminAnswer } from '../deployment/call-admin.ts'
+import { issuesOf } from '../deployment/call-admin.ts'
 import { carryOutChanges, type CreateAgents, NotMade } from '../config/carry-out-changes.ts'
 import { createWithKeysShown } from '../config/create-with-keys-shown.ts'
 import { changeLines, changeObject } from '../config/describe-change.ts'
@@ -93,16 +93,9 @@ export async function runApply(
 
 /** Problems that the gateway reports are shown with their position in the file. */
 function whyNot({ change, answer, message }: NotMade, file: string, config: Config): string[] {
-  const issues = issuesOf(answer)
+  const issues = answer === null ? [] : issuesOf(answer)
   if (change.action === 'delete' || issues.length === 0) return [`    ${message}\n`]
   return issues.map((issue) =>
     problemLine(file, config.text.problemAt(change.entry.at + issue.path, issue.message)),
   )
-}
-
-function issuesOf(
-  answer: AdminAnswer | null,
-): readonly { readonly path: string; readonly message: string }[] {
-  const { details } = (answer?.body ?? {}) as { readonly details?: { readonly issues?: unknown } }
-  return Array.isArray(details?.issues) ? details.issues : []
 }

@@ -10,7 +10,6 @@ import { checkAuth, checkOwnAuth } from '../../admin/integrations/check-auth.ts'
 import { NewIntegration } from '../../admin/integrations/integration-schemas.ts'
 import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
 import { canonicalScope } from '../../admin/scopes/canonical-scope.ts'
-import { checkPatternsHere } from '../../admin/scopes/check-patterns.ts'
 import { checkScopeSettings } from '../../admin/scopes/check-scope-settings.ts'
 import {
   EditableScope,
@@ -210,7 +209,6 @@ const COMPLETE: Readonly<
         ...ownerIssues(sound),
         ...connectionIssues(sound),
         ...checkScopeSettings(settings, ANY_BODY_BYTES),
-        ...checkPatternsHere(settings.injection_detection),
       ],
     }
   },

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings/settings.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
 import { counted } from '../terminal/counted.ts'
+import { askPatterns } from './ask-patterns.ts'
 import type { FileProblem } from './config-text.ts'
 import { type ConfigPlan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'
@@ -37,6 +38,8 @@ export async function loadPlan(
   })
   const plan = planChanges(config, deployment, { prune, all_secrets: withSecrets })
   if (plan.problems.length > 0) return printProblems(file, plan.problems, stderr)
+  const patternProblems = await askPatterns(config, plan, options)
+  if (patternProblems.length > 0) return printProblems(file, patternProblems, stderr)
   for (const name of plan.killed)
     stderr.write(
       `${terminalText(name)} is killed and stays killed. Use agw reactivate to reactivate it.\n`,

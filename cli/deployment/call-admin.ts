@@ -57,12 +57,17 @@ function parse(text: string, url: string): unknown {
 }
 
 /** The message of a refusal and its details. */
-export function messageOf({ status, body }: Omit<AdminAnswer, 'etag'>): string {
-  const { message, details } = (body ?? {}) as Refused
-  if (typeof message !== 'string') return `the admin API returned HTTP ${status}`
-  const issues = Array.isArray(details?.issues) ? (details.issues as readonly Issue[]) : []
-  const lines = [message, ...issues.map((issue) => `  ${issue.path} ${issue.message}`)]
+export function messageOf(answer: Omit<AdminAnswer, 'etag'>): string {
+  const { message } = (answer.body ?? {}) as Refused
+  if (typeof message !== 'string') return `the admin API returned HTTP ${answer.status}`
+  const lines = [message, ...issuesOf(answer).map((issue) => `  ${issue.path} ${issue.message}`)]
   return lines.map(terminalText).join('\n')
+}
+
+/** What the gateway finds wrong with single members. */
+export function issuesOf({ body }: Pick<AdminAnswer, 'body'>): readonly Issue[] {
+  const { details } = (body ?? {}) as Refused
+  return Array.isArray(details?.issues) ? (details.issues as readonly Issue[]) : []
 }
 
 interface Issue {

@@ -1,19 +1,8 @@
 import { type BodyField, type FieldsThatMatter, fieldsThatMatter } from './fields-that-matter.ts'
-import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../keys/seal.ts'
+import type { Excerpt } from './sealed-excerpt.ts'
 import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import type { Header } from '../request/header.ts'
 import { inflateBody } from '../scanner/format/inflate-body.ts'
-
-/** What an approver sees of a call: secrets are masked, long texts cut. */
-export interface Excerpt {
-  /** Of the headers that count. */
-  readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Null if there is no body or it is no text. */
-  readonly body: string | null
-  readonly is_cut: boolean
-  /** Of a body that says what it has. Absent in excerpts of older versions. */
-  readonly matters?: FieldsThatMatter | null
-}
 
 /** As JSON. */
 const EXCERPT_MAX_BYTES = 8_192
@@ -84,30 +73,3 @@ function shownFields(headers: readonly Header[], bytes: Buffer): FieldsThatMatte
   while (Buffer.byteLength(JSON.stringify(shown)) > FIELDS_MAX_BYTES) shown = shown.slice(0, -1)
   return { fields: shown, more: matters.more + fields.length - shown.length }
 }
-
-interface Owner {
-  readonly organization_id: string
-  readonly request_id: string
-}
-
-const bindingOf = ({ organization_id, request_id }: Owner): SealBinding => ({
-  stored_as: 'access_excerpt',
-  organization_id,
-  owner_id: request_id,
-  kind: 'access_request.excerpt',
-  origin: '',
-})
-
-export const sealedExcerpt = {
-  seal: (ring: KeyRing, owner: Owner, excerpt: Excerpt): string =>
-    seal(ring, JSON.stringify(excerpt), bindingOf(owner)),
-
-  /** Null if it does not open. */
-  open: (ring: KeyRing, owner: Owner, sealed: string): Excerpt | null => {
-    const opened = unseal(ring, sealed, bindingOf(owner))
-    return opened === null ? null : (JSON.parse(opened.reveal()) as Excerpt)
-  },
-
-  reseal: (ring: KeyRing, owner: Owner, sealed: string): string | null =>
-    reseal(ring, sealed, bindingOf(owner)),
-} as const

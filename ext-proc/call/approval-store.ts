@@ -1,4 +1,4 @@
-import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { sealedExcerpt } from '../../core/approval/sealed-excerpt.ts'
 import { openRequestState, sealRequestState } from '../../core/approval/request-state.ts'
 import { type ApiPlace, consoleLink } from '../../core/settings/console-link.ts'
 import { noteForwarded, takeApproval } from '../../core/approval/take-approval.ts'

@@ -13,7 +13,8 @@ import {
   policyHash,
   recordHash,
 } from '../../core/approval/call-digest.ts'
-import { type Excerpt, makeExcerpt } from '../../core/approval/excerpt.ts'
+import { makeExcerpt } from '../../core/approval/excerpt.ts'
+import type { Excerpt } from '../../core/approval/sealed-excerpt.ts'
 import type {
   ApprovalState,
   NewRequest,

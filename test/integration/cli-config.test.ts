@@ -379,6 +379,14 @@ test('errors that only the gateway can detect are reported with their position i
     /^Hint: .*\n3 of 5 changes were made\. Not made:\n\+ scope chat \(bot → openai\)\n/,
   )
   assert.match(err, /:1: scopes\[0\]\.max_body_bytes must be at most 8388608/)
+  // Patterns are compiled by the gateway, before anything is written.
+  const injection_detection = { custom_patterns: ['ok', '('], disabled_patterns: ['no_such'] }
+  const unusable = { name: 'read', agent: 'bot', integration: 'openai', injection_detection }
+  const refused = await apply(config({ scopes: [{ ...unusable, rules: [] }] }))
+  assert.deepEqual([refused.code, refused.out], [1, ''])
+  const at = ':1: scopes\\[0\\]\\.injection_detection\\.'
+  assert.match(refused.err, new RegExp(`${at}custom_patterns\\[1\\] .*not an RE2 expression`))
+  assert.match(refused.err, new RegExp(`${at}disabled_patterns\\[0\\] is not the name of`))
 })
 
 test('agents and scopes are created in groups; what is wrong with one is reported where it is in the file', async () => {

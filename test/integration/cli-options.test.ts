@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { type Command, CommanderError } from 'commander'
 import { parse as readYaml } from 'yaml'
 import { makeProgram } from '../../cli/commands/main.ts'
@@ -176,27 +178,35 @@ test('agw activity refuses --no-headers for JSON, which has no headings', async 
   await assert.rejects(parse(makeProgram(), 'activity', given), /goes with --output table/)
 })
 
-test('commands that only speak to the admin API load no compiled package', () => {
-  const hook = join(tempFolder('hook'), 'no-native.cjs')
-  writeFileSync(
-    hook,
-    "process.dlopen = () => { throw new Error('a compiled package is loaded') }\n",
+test('only commands that run the scanner load a compiled package', async () => {
+  const list = pathToFileURL(fromRoot('cli', 'native-commands.mjs')).href
+  const { NATIVE_COMMANDS } = (await import(list)) as { NATIVE_COMMANDS: ReadonlySet<string> }
+  const isNative = (name: string): boolean => NATIVE_COMMANDS.has(name.split(' ')[0] ?? '')
+  // `scan` shows that the hook works.
+  const names = ['--version', ...NAMES.filter((name) => !isNative(name)), 'scan']
+  const lines = names.map((name) => [name, [...name.split(' '), ...(WORDS[name] ?? [])]])
+  const script = `const tried = []
+    process.dlopen = (_, file) => { tried.push(file); throw new Error('refused') }
+    process.stdout.write = () => true
+    const loads = []
+    for (const [name, words] of ${JSON.stringify(lines)}) {
+      require('node:fs').writeSync(2, '> ' + name + '\\n')
+      process.argv = ['node', 'agw', ...words]
+      const before = tried.length
+      await import(${JSON.stringify(pathToFileURL(fromRoot('dist', 'cli', 'bin.js')).href)} + '?' + encodeURIComponent(name))
+      if (tried.length > before) loads.push(name)
+    }
+    require('node:fs').writeSync(1, JSON.stringify(loads))
+    process.exit(0)`
+  const dead = { AGW_URL: 'http://127.0.0.1:1', AGW_TOKEN: 'x', AGW_DATA_DIR: tempFolder('data') }
+  const running = promisify(execFile)(
+    process.execPath,
+    ['-e', `void (async () => {${script}})()`],
+    { env: { ...process.env, ...dead } },
   )
-  const run = (...words: readonly string[]): string =>
-    spawnSync(process.execPath, ['--require', hook, fromRoot('dist', 'cli', 'bin.js'), ...words], {
-      encoding: 'utf8',
-      env: { PATH: process.env['PATH'], AGW_URL: 'http://127.0.0.1:1', AGW_TOKEN: 'x' },
-    }).stderr
-  assert.equal(run('--version'), '')
-  for (const words of [
-    ['agents'],
-    ['kill', 'bot'],
-    ['allow', 'bot', 'GET', 'https://x.test/'],
-    ['listen'],
-  ])
-    assert.match(run(...words), /^http:\/\/127\.0\.0\.1:1 is unreachable/, words.join(' '))
-  // The hook works: this command checks patterns.
-  assert.match(run('diff', '-f', config), /a compiled package is loaded/)
+  running.child.stdin?.end()
+  const { stdout, stderr } = await running
+  assert.equal(stdout, '["scan"]', stderr)
 })
 
 test('agw envoy-config --hostname takes a port for a virtual host of Envoy alone', async (t) => {

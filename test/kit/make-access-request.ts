@@ -4,7 +4,7 @@ import {
   takeApproval,
   type WantedApproval,
 } from '../../core/approval/take-approval.ts'
-import { sealedExcerpt } from '../../core/approval/excerpt.ts'
+import { sealedExcerpt } from '../../core/approval/sealed-excerpt.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'

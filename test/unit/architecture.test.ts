@@ -247,7 +247,7 @@ const REVEALERS = [
   // The URL, to which deliveries are sent; only the role `admin` reads it.
   'admin/webhooks/webhook-secret.ts',
   // What an approver is shown of a call.
-  'core/approval/excerpt.ts',
+  'core/approval/sealed-excerpt.ts',
   'core/approval/request-state.ts',
   // From the old key to the new one.
   'core/keys/seal.ts',

@@ -83,7 +83,7 @@ scopes:
     integration: openai
     rules: [{methods: [POST], paths: [chat]}]
     rate_limiting: {requests_per_minut: 60}
-    injection_detection: {custom_patterns: ["("]}
+    injection_detection: {custom_patterns: "("}
 webhooks:
   - {name: pager, url: "http://hooks.example.com/", events: [agent_kiled], secret: "\${1A}"}
   - 3
@@ -99,7 +99,7 @@ webhooks:
     [11, 'agents[2].agent_name', /is used by an agent above/],
     [17, 'scopes[0].rules[0].paths[0]', /must begin with "\/"/],
     [18, 'scopes[0].rate_limiting.requests_per_minut', /did you mean requests_per_minute\?/],
-    [19, 'scopes[0].injection_detection.custom_patterns[0]', /not an RE2 expression/],
+    [19, 'scopes[0].injection_detection.custom_patterns', /must be a list/],
     [21, 'webhooks[0].url', /must begin with https/],
     [21, 'webhooks[0].events[0]', /must be one of /],
     [21, 'webhooks[0].secret', /which is not the name of an environment variable/],
