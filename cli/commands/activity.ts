@@ -6,7 +6,7 @@ import { createParser } from 'eventsource-parser'
 import { type AdminOptions, adminAccess } from '../deployment/admin-access.ts'
 import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import { type Colour, type Paint, paintFor } from '../terminal/colour.ts'
-import { idOf } from '../resources/find-resource.ts'
+import { idOf, idsOf } from '../resources/find-resource.ts'
 import { terminalJson, terminalText } from '../terminal/terminal-text.ts'
 
 export interface ActivityOptions extends AdminOptions {
@@ -16,6 +16,8 @@ export interface ActivityOptions extends AdminOptions {
   readonly integration?: string
   readonly decision?: string
   readonly via?: string
+  /** `503`, or a class such as `5xx`. */
+  readonly status?: string
   readonly requestId?: string
   readonly query?: string
   /** ISO 8601. */
@@ -46,7 +48,7 @@ export async function runActivity(
   stdout: Writable,
   stderr: Writable,
 ): Promise<number> {
-  const filter = new URLSearchParams(await filterOf(options))
+  const { filter, hasName } = await filterOf(options)
   const paint = paintFor(stdout)
   const print = (entry: ActivityEntry): void => {
     stdout.write(options.output === 'json' ? `${terminalJson(entry)}\n` : lineOf(entry, paint))
@@ -54,7 +56,7 @@ export async function runActivity(
   // The stream is opened first, so that nothing falls between it and the list.
   const stream = options.follow === true ? new ActivityStream(options, filter) : null
   await stream?.open()
-  const read = await readNewest(options, filter, stderr)
+  const read = await readNewest(options, filter, hasName, stderr)
   if (read === null) {
     stream?.close()
     return 1
@@ -67,7 +69,7 @@ export async function runActivity(
   if (stream === null) return 0
   const printed = new Set(read.newest.map(({ id }) => id))
   const refusal = await stream.each((entry) => {
-    if (!printed.delete(entry.id)) print(entry)
+    if (!printed.delete(entry.id) && hasName(entry)) print(entry)
   })
   stderr.write(`the admin API returned ${refusal}\n`)
   return 1
@@ -92,6 +94,7 @@ interface Newest {
 async function readNewest(
   options: ActivityOptions,
   filter: URLSearchParams,
+  hasName: Filter['hasName'],
   stderr: Writable,
 ): Promise<Newest | null> {
   const limit = options.limit ?? LIMIT
@@ -107,7 +110,7 @@ async function readNewest(
       return null
     }
     const page = answer.body as Page
-    found.push(...page.data)
+    found.push(...page.data.filter(hasName))
     for (const hour of page.skipped_hours ?? []) skipped.add(hour)
     cursor = page.next_cursor
     const isOver = performance.now() > end_ms
@@ -124,23 +127,34 @@ async function readNewest(
   }
 }
 
-async function filterOf(options: ActivityOptions): Promise<Record<string, string>> {
+interface Filter {
+  readonly filter: URLSearchParams
+  /** What the admin API cannot tell: whether an entry is of an agent that had this name. */
+  readonly hasName: (entry: ActivityEntry) => boolean
+}
+
+/** A name that no agent or several have is looked for as a text: the log has the name that an agent had then. */
+async function filterOf(options: ActivityOptions): Promise<Filter> {
   const { agent, integration } = options
-  const filter = {
+  const ids = agent === undefined ? [] : await idsOf(options, 'agents', agent)
+  const isName = agent !== undefined && ids.length !== 1
+  const values = {
     event: options.event,
-    agent_id: agent === undefined ? agent : await idOf(options, 'agents', agent),
+    agent_id: isName ? undefined : ids[0],
     integration_id:
       integration === undefined ? integration : await idOf(options, 'integrations', integration),
     [Object.hasOwn(REASONS, options.decision ?? '') ? 'reason' : 'decision']: options.decision,
     via: options.via,
+    status: options.status,
     request_id: options.requestId,
-    q: options.query,
+    q: options.query ?? (isName ? agent : undefined),
     from: options.since,
     to: options.until,
   }
-  return Object.fromEntries(
-    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
+  const filter = new URLSearchParams()
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined) filter.set(name, value)
+  return { filter, hasName: isName ? ({ agent_name }) => agent_name === agent : () => true }
 }
 
 /** Follows the log through breaks of the connection and restarts of the service. */

@@ -451,6 +451,7 @@ function addActivity(program: Command): void {
         VIAS,
       ),
     )
+    .option('--status <status>', 'only responses with this status, such as 503 or 5xx')
     .option('--request-id <id>', 'only entries of this request')
     .option('--query <text>', 'only entries that contain this text')
     .option('--since <time>', 'only entries from this time (ISO 8601), or this long ago (15m)', ago)

@@ -34,16 +34,29 @@ export async function idOf(
   resource: ResourceName,
   idOrName: string,
 ): Promise<string> {
+  const ids = await idsOf(options, resource, idOrName)
+  if (ids.length > 1) throw new Error(severalNamed(RESOURCE_KINDS[resource].name, idOrName, ids))
+  return ids[0] ?? idOrName
+}
+
+/**
+ * The ids of all that have this name, or the id itself; none where nothing has the name.
+ * @throws with a message for the operator when the name may be that of one that cannot be read
+ */
+export async function idsOf(
+  options: AdminOptions,
+  resource: ResourceName,
+  idOrName: string,
+): Promise<readonly string[]> {
   const kind = RESOURCE_KINDS[resource]
   const { status } = await callAdmin(options, 'GET', `${kind.path}/${encodeURIComponent(idOrName)}`)
-  if (status !== 404) return idOrName
+  if (status !== 404) return [idOrName]
   const { found, unreadable } = await namedOrWithId(options, kind, idOrName)
-  const ids = found.map(idIn(kind))
-  if (ids.length > 1) throw new Error(severalNamed(kind.name, idOrName, ids))
-  // The name may be that of one that cannot be read; as an id, it would select nothing.
-  if (ids.length === 0 && unreadable.length > 0 && !MADE_ID.test(idOrName))
-    throw new Error(noneNamed(kind, idOrName, unreadable))
-  return ids[0] ?? idOrName
+  if (found.length > 0) return found.map(idIn(kind))
+  if (MADE_ID.test(idOrName)) return [idOrName]
+  // As an id, the name of one that cannot be read would select nothing.
+  if (unreadable.length > 0) throw new Error(noneNamed(kind, idOrName, unreadable))
+  return []
 }
 
 const idIn =

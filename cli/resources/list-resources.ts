@@ -18,10 +18,11 @@ export interface ListOptions extends AdminOptions {
   readonly limit: number
   readonly query?: string
   readonly status?: string
+  readonly severity?: string
   readonly agent?: string
   readonly integration?: string
-  /** In ms. */
-  readonly expiring?: number
+  /** In ms from now, or a time. */
+  readonly expiring?: number | string
 }
 
 /**
@@ -57,7 +58,7 @@ export async function listResources(
 }
 
 async function tableOf(
-  { id, columns }: ListedKind,
+  { id, columns, named_by, filters }: ListedKind,
   found: readonly ShownResource[],
   options: AdminOptions,
 ): Promise<string> {
@@ -67,9 +68,13 @@ async function tableOf(
     const text = cellOf(resource, member)
     return REFERENCES.has(member) ? (names.get(text) ?? text) : text
   }
+  // A filter takes what its column prints.
+  const filtered = [...named_by, ...filters.map((filter) => FILTERS[filter].parameter)]
+  const whole = columns.filter(([, member]) => filtered.includes(member))
   return textTable(
     columns.map(([heading]) => heading),
     found.map((resource) => columns.map(([, member]) => shown(resource, member))),
+    new Set(whole.map(([heading]) => heading)),
   )
 }
 
@@ -109,7 +114,10 @@ function cellOf(resource: ShownResource, member: string): string {
     : String(value as string | number | boolean)
 }
 
-const endingWithin = (ms: number): Record<string, string> => ({
-  expires_after: new Date().toISOString(),
-  [FILTERS.expiring.parameter]: new Date(Date.now() + ms).toISOString(),
+/** What ends at a time itself is among them. */
+const endingWithin = (end: number | string): Record<string, string> => ({
+  ...(typeof end === 'number' ? { expires_after: new Date().toISOString() } : {}),
+  [FILTERS.expiring.parameter]: new Date(
+    typeof end === 'number' ? Date.now() + end : Date.parse(end) + 1,
+  ).toISOString(),
 })

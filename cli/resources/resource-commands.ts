@@ -35,7 +35,7 @@ function addResource(program: Command, name: ResourceName): void {
   )
   for (const filter of kind.filters) {
     const { flags, description } = FILTERS[filter]
-    if (filter === 'expiring') list.option(flags, description, duration)
+    if (filter === 'expiring') list.option(flags, description, end)
     else list.option(flags, description)
   }
   list
@@ -67,8 +67,9 @@ function limit(text: string): number {
   return Number(text)
 }
 
-function duration(text: string): number {
+function end(text: string): number | string {
   const ms = readDuration(text, ['m', 'h', 'd'])
-  if (ms === null) throw new InvalidArgumentError('must be like 30m, 24h or 7d')
-  return ms
+  if (ms === null && Number.isNaN(Date.parse(text)))
+    throw new InvalidArgumentError('must be like 30m, 24h or 7d, or a time in ISO 8601 format')
+  return ms ?? text
 }

@@ -40,7 +40,7 @@ export interface ListedKind {
   readonly filters: readonly FilterName[]
 }
 
-/** Filters of a list. `agent` and `integration` take a name or an id, `expiring` a duration from now. */
+/** Filters of a list. `agent` and `integration` take a name or an id, `expiring` a duration from now or a time. */
 export const FILTERS = {
   query: {
     parameter: 'q',
@@ -52,6 +52,11 @@ export const FILTERS = {
     flags: '--status <status>',
     description:
       'only those with this status (agents: active, killed; alerts: open, acknowledged, resolved; requests: pending, approved, denied, expired, cancelled, failed)',
+  },
+  severity: {
+    parameter: 'severity',
+    flags: '--severity <severity>',
+    description: 'only those with this severity: critical, high, medium',
   },
   agent: {
     parameter: 'agent_id',
@@ -65,8 +70,8 @@ export const FILTERS = {
   },
   expiring: {
     parameter: 'expires_before',
-    flags: '--expiring <duration>',
-    description: 'only those that end within this time, such as 24h',
+    flags: '--expiring <time>',
+    description: 'only those that end within this time, such as 24h, or by a time (ISO 8601)',
   },
 } as const
 export type FilterName = keyof typeof FILTERS
@@ -192,7 +197,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
       ['LAST', 'last_at'],
       ['TITLE', 'title'],
     ],
-    filters: ['status'],
+    filters: ['status', 'severity'],
   },
   locks: {
     name: 'lock',
@@ -225,7 +230,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     columns: [
       ['ID', 'request_id'],
       ['STATUS', 'status'],
-      ['AGENT', 'agent_name'],
+      ['AGENT', 'agent_id'],
       ['ACTION', 'call.action'],
       ['METHOD', 'call.method'],
       ['URL', 'call.url'],
@@ -244,7 +249,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     has_read: true,
     columns: [
       ['ID', 'kill_id'],
-      ['AGENT', 'agent_name'],
+      ['AGENT', 'agent_id'],
       ['KILLED', 'killed_at'],
       ['BY', 'triggered_by'],
       ['COMPLETE', 'complete'],

@@ -17,8 +17,10 @@ import { deleteConnection } from '../../cli/resources/delete-connection.ts'
 import { createResource } from '../../cli/create/create-resource.ts'
 import type { CreateOptions } from '../../cli/create/creations.ts'
 import { type ListOptions, listResources } from '../../cli/resources/list-resources.ts'
-import { RESOURCE_KINDS, RESOURCE_NAMES } from '../../cli/resources/resource-kinds.ts'
+import { FILTERS, RESOURCE_KINDS, RESOURCE_NAMES } from '../../cli/resources/resource-kinds.ts'
 import { showResource } from '../../cli/resources/show-resource.ts'
+import { ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { fromRoot } from '../../core/system/root.ts'
 import { parse } from 'yaml'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -26,6 +28,7 @@ import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
+import { makeAccessRequest } from '../kit/make-access-request.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
@@ -239,6 +242,62 @@ describe('list and show', () => {
   })
 })
 
+test('every filter of a list takes what its column prints', async () => {
+  const { agent_id } = made['agents']
+  await makeAccessRequest(redis, 'org_default', agent_id, 'shop')
+  const long = 'a name of more characters than other cells of a table may have, to its end'
+  const created = await admin.call('POST', '/admin/agents', { body: { agent_name: long } })
+  const { integration_id } = made['integrations']
+  await admin.call('POST', '/admin/scopes', {
+    body: {
+      name: long,
+      agent_id: created.body.agent_id,
+      integration_id,
+      rules: [],
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    },
+  })
+  const gone = await admin.call('POST', '/admin/agents', { body: { agent_name: 'gone' } })
+  await admin.call('POST', `/admin/agents/${gone.body.agent_id}/kill`, { body: {} })
+  await admin.call('DELETE', `/admin/agents/${gone.body.agent_id}?cascade=true`)
+  for (const severity of ALERT_SEVERITIES) {
+    const occurrence = { ref: severity, expires_at: '' }
+    const cause = {
+      about: severity,
+      kind: 'secret_unavailable',
+      severity,
+      title: severity,
+    } as const
+    await raiseAlert(redis, 'org_default', { ...cause, occurrence }, new Date())
+  }
+  const taken = new Set<string>()
+  for (const name of RESOURCE_NAMES) {
+    const { columns, filters, named_by } = RESOURCE_KINDS[name]
+    // Without an agent, the keys of the organization are listed.
+    const table = await list(name, name === 'keys' ? { agent: agent_id } : {})
+    const [head = '', ...lines] = table.out.trimEnd().split('\n')
+    const starts = columns.map(([heading]) => head.indexOf(heading))
+    for (const filter of filters) {
+      const { parameter } = FILTERS[filter]
+      const members = filter === 'query' ? named_by : [parameter.replace('_before', '_at')]
+      for (const at of columns.flatMap(([, member], i) => (members.includes(member) ? [i] : [])))
+        for (const line of lines) {
+          const value = line.slice(starts[at], starts[at + 1]).trim()
+          if (value === '-') continue
+          const found = (await list(name, { [filter]: value })).out
+          const [id = ''] = line.split(' ')
+          assert.ok(found.includes(id), `agw ${name} --${filter} '${value}'\n${found}`)
+          taken.add(`${name} ${filter}`)
+        }
+    }
+  }
+  // A filter of which no value was printed is not tested.
+  const all = RESOURCE_NAMES.flatMap((name) =>
+    RESOURCE_KINDS[name].filters.map((filter) => `${name} ${filter}`),
+  )
+  assert.deepEqual([...taken].sort(), all.sort())
+})
+
 describe('agw explain', () => {
   const explain = (target: string, more: object = {}) =>
     printed((out, err) =>
@@ -290,6 +349,22 @@ test('agw activity filters by names, decision, request and time', async () => {
   await recordEntries(redis, 'org_default', [activityEntry(reason, { ...refused, data })])
   const told = await activity({ requestId: 'refused-1', headers: false })
   assert.match(told.out, /permission_denied +DELETE \/v1\/orders \(method not allowed\)\n$/)
+  // Each value of a column is one of its filter, whatever became of the agent.
+  for (const agent_name of ['deleted bot', 'twin'])
+    await recordEntries(redis, 'org_default', [
+      activityEntry('permission_denied', { agent_name, reason: 'agent_killed', status: 503 }),
+    ])
+  const lines = (await activity({ headers: false })).out.trimEnd().split('\n')
+  for (const line of lines) {
+    const cells = line.split(/ {2,}/)
+    const [since = '', event, agent, status, decision] = cells
+    const optional = { agent, status, decision: cells.length > 5 ? decision : '-' }
+    for (const [name, value = '-'] of Object.entries({ since, event, ...optional }))
+      if (value !== '-') {
+        const { code, out } = await activity({ [name]: value, limit: 200, headers: false })
+        assert.ok(code === 0 && out.includes(line), `--${name} ${value}`)
+      }
+  }
   const since = new Date(Date.now() + 60_000).toISOString()
   assert.equal((await activity({ since, headers: false })).out, '')
   assert.notEqual((await activity({ until: since, headers: false })).out, '')
