@@ -26,9 +26,17 @@ const { Provider } = (await import(String('oidc-provider'))) as {
     settings: object,
   ) => {
     callback(): RequestListener
-    readonly ClientCredentials: { find(token: string): Promise<object | undefined> }
+    registerGrantType(name: string, handler: GrantHandler, params: readonly string[]): void
+    readonly ClientCredentials: {
+      new (of: { readonly client: unknown }): { save(): Promise<string> }
+      find(token: string): Promise<object | undefined>
+    }
   }
 }
+type GrantHandler = (context: {
+  readonly oidc: { readonly client: unknown; readonly params: { readonly assertion: string } }
+  body: object
+}) => Promise<void>
 
 const stack = await sharedStack()
 const { operator, api } = stack
@@ -305,16 +313,18 @@ test('threat 11: neither a client secret nor a token is anywhere in the clear', 
   assert.deepEqual(await findLeaks(stack, secrets), [])
 })
 
-test('an OpenID provider takes a client that signs (private_key_jwt), and revokes its token after a kill', async () => {
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
+/** The real `oidc-provider`, with the assertions of RFC 7523 as a grant, and an API that takes its tokens. */
+async function startJwtProvider() {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const port = await freePort()
-  const issuer = `https://${TEST_UPSTREAM_HOSTS.other}:${port}`
+  const issuer = `https://${TEST_UPSTREAM_HOSTS.other}:${await freePort()}`
   const provider = new Provider(issuer, {
     clients: [
       {
         client_id: 'agents',
         token_endpoint_auth_method: 'private_key_jwt',
-        grant_types: ['client_credentials'],
+        grant_types: ['client_credentials', JWT_BEARER],
         redirect_uris: [],
         response_types: [],
         jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] },
@@ -326,50 +336,111 @@ test('an OpenID provider takes a client that signs (private_key_jwt), and revoke
       revocation: { enabled: true },
     },
   })
-  const { key, cert } = api.certificates
-  const server = createHttpsServer({ key, cert }, provider.callback())
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  after(() => server.close())
-  const auth = (private_key: KeyObject) => ({
-    type: 'oauth2_client_credentials',
-    token_url: `${issuer}/token`,
-    client_id: 'agents',
-    private_key: pemOf(private_key),
-    key_id: 'k1',
-    audience: issuer,
-  })
-  const accessWith = (private_key: KeyObject): Promise<Access> => accessBy(auth(private_key))
-  const sent = api.mark()
-  assert.equal((await send(await accessWith(privateKey))).status, 200)
-  assert.match(arrivedWith(sent)[0] ?? '', /^Bearer .{20,}$/)
-  const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
-  assertRefusal(await send(await accessWith(other)), 502, 'credential_unavailable')
-  assert.equal(sent().length, 1)
-
-  // A connection of its own has a token of its own; one without revocation_url says that it lives on.
-  for (const more of [{ revocation_url: `${issuer}/token/revocation` }, {}]) {
-    const result = 'revocation_url' in more ? 'revoked' : 'unsupported'
-    const access = await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
-    const { agent_id } = access.agent
-    await operator.send(
-      'POST',
-      `/admin/integrations/${access.integration.integration_id}/connections`,
-      { name: 'own', subject: `agent:${agent_id}`, auth: { ...auth(privateKey), ...more } },
-    )
-    const seen = api.mark()
-    assert.equal((await send(access)).status, 200)
-    const token = (arrivedWith(seen)[0] ?? '').replace('Bearer ', '')
-    const isLive = async () => (await provider.ClientCredentials.find(token)) !== undefined
-    assert.equal(await isLive(), true)
-    const { kill_id } = await operator.send('POST', `/admin/agents/${agent_id}/kill`)
-    const [row] = await until('the receipt says what became of it', async () => {
-      const { credentials } = await operator.send('GET', `/admin/kills/${kill_id}`)
-      return credentials?.length === 1 && credentials
-    })
-    assert.deepEqual([row.type, row.result], ['oauth2_client_credentials', result])
-    assert.equal(await isLive(), result === 'unsupported')
-    assert.deepEqual(await findLeaks(stack, [token]), [])
+  const { ClientCredentials } = provider
+  const exchange: GrantHandler = async (context) => {
+    const { client, params } = context.oidc
+    await jwtVerify(params.assertion, publicKey, { issuer: 'account', audience: issuer })
+    const token = new ClientCredentials({ client })
+    context.body = { access_token: await token.save(), token_type: 'Bearer', expires_in: 600 }
   }
+  provider.registerGrantType(JWT_BEARER, exchange, ['assertion'])
+  const serve = provider.callback()
+  const { key, cert, ca } = api.certificates
+  const server = createHttpsServer({ key, cert }, (request, response) => {
+    if (request.url !== '/api') return serve(request, response)
+    const token = (request.headers.authorization ?? '').replace('Bearer ', '')
+    void ClientCredentials.find(token).then((found) =>
+      response.writeHead(found === undefined ? 401 : 200).end(),
+    )
+  })
+  const { hostname: servername, port } = new URL(issuer)
+  await new Promise<void>((resolve) => server.listen(Number(port), '127.0.0.1', resolve))
+  after(() => server.close())
+  /** Whether a token that was captured is taken by the API itself. */
+  const isLive = (token: string): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const to = { host: '127.0.0.1', port, servername, path: '/api', headers, ca }
+      get(to, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode === 200)
+      }).on('error', reject)
+    })
+  return { issuer, privateKey, isLive }
+}
+
+const jwtProvider = await startJwtProvider()
+const signedBy = (type: string, private_key = jwtProvider.privateKey) => ({
+  type,
+  token_url: `${jwtProvider.issuer}/token`,
+  client_id: 'agents',
+  private_key: pemOf(private_key),
+  key_id: 'k1',
+  audience: jwtProvider.issuer,
+  ...(type === 'jwt_bearer' ? { issuer: 'account' } : {}),
+})
+
+/** An agent with a connection of its own, and the token that its call took to the API. */
+async function ownToken(auth: object) {
+  const access = await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const { agent_id } = access.agent
+  const path = `/admin/integrations/${access.integration.integration_id}/connections`
+  const made = { name: 'own', subject: `agent:${agent_id}`, auth }
+  const { connection_id } = await operator.send('POST', path, made)
+  const sent = api.mark()
+  assert.equal((await send(access)).status, 200)
+  const token = (arrivedWith(sent)[0] ?? '').replace('Bearer ', '')
+  return { agent_id, path: `${path}/${connection_id}`, token }
+}
+
+async function killedCredentials(agent_id: string) {
+  const { kill_id } = await operator.send('POST', `/admin/agents/${agent_id}/kill`)
+  const [row] = await until('the receipt says what became of it', async () => {
+    const { credentials } = await operator.send('GET', `/admin/kills/${kill_id}`)
+    return credentials?.length === 1 && credentials
+  })
+  return row
+}
+
+for (const type of ['oauth2_client_credentials', 'jwt_bearer'])
+  test(`${type}: an OpenID provider takes the client that signs, and revokes the token of a killed agent alone`, async () => {
+    const { issuer, isLive } = jwtProvider
+    const { privateKey: wrong } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const sent = api.mark()
+    const unknown = await accessBy(signedBy(type, wrong))
+    assertRefusal(await send(unknown), 502, 'credential_unavailable')
+    assert.equal(sent().length, 0)
+    const revocation_url = `${issuer}/token/revocation`
+    const neighbour = await ownToken({ ...signedBy(type), revocation_url })
+    // One without revocation_url says that it lives on, one whose provider is down that it failed.
+    const down = `https://${TEST_UPSTREAM_HOSTS.other}:${await freePort()}/`
+    const captured = [neighbour.token]
+    for (const [result, more] of [
+      ['revoked', { revocation_url }],
+      ['unsupported', {}],
+      ['failed', { revocation_url: down }],
+    ] as const) {
+      const { agent_id, token } = await ownToken({ ...signedBy(type), ...more })
+      assert.equal(await isLive(token), true)
+      const row = await killedCredentials(agent_id)
+      assert.deepEqual([row.type, row.result], [type, result])
+      assert.equal(await isLive(token), result !== 'revoked')
+      captured.push(token)
+    }
+    assert.equal(await isLive(neighbour.token), true)
+    assert.deepEqual(await findLeaks(stack, captured), [])
+  })
+
+test('threat 11: after another credential was given, its client secret does not go to the provider of before', async () => {
+  const [first, second] = [newName(), newName()]
+  const [auth, next] = [first, second].map((name) =>
+    authOf(name, { revocation_url: tokens.url(name) }),
+  )
+  const { agent_id, path } = await ownToken(auth ?? {})
+  await operator.send('PATCH', path, { auth: next })
+  assert.equal((await killedCredentials(agent_id)).result, 'failed')
+  assert.equal(tokens.asked(first).length, 1)
+  assert.equal(tokens.asked(second).length, 0)
 })
 
 test('a GitHub App gets installation tokens, one for each agent and narrowing', async () => {
