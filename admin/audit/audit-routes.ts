@@ -64,7 +64,7 @@ export const auditRoutes: readonly Route[] = [
     method: 'POST',
     path: '/admin/audit/verify',
     role: 'operator',
-    costly: 'replay',
+    costly: 'verify',
     tag: 'activity',
     summary: 'Verify the archive of this organization on the disk of this service',
     answers: { 200: VerificationView },

@@ -8,7 +8,6 @@ import type { AgentView } from '../agents/agent-schemas.ts'
 import type { AlertCauses as AlertCausesView } from '../alerts/alert-causes.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
-import type { AnomalyReplayView } from '../anomaly/replay-routes.ts'
 import type { HeadView, VerificationView } from '../audit/audit-routes.ts'
 import type { AccessMap as AccessMapView } from '../status/access-map-routes.ts'
 import type { ConnectView } from '../connections/connect-routes.ts'
@@ -76,7 +75,6 @@ export type Alert = Shown<typeof AlertView>
 export type AlertCauses = Shown<typeof AlertCausesView>
 export type AlertCause = AlertCauses['data'][number]
 export type Baseline = Shown<typeof BaselineView>
-export type AnomalyReplay = Shown<typeof AnomalyReplayView>
 export type AccessMap = Shown<typeof AccessMapView>
 export type Flow = Shown<typeof FlowView>
 export type Edge = Shown<typeof EdgeView>

@@ -37,8 +37,8 @@ export interface AdminContext {
   readonly archive: ArchiveHours | null
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
-  /** Of requests that compute for many milliseconds in one piece, of searches, and of replays. */
-  readonly turns: Readonly<Record<'compute' | 'search' | 'replay', RequestTurns>>
+  /** Of requests that compute for many milliseconds in one piece, of searches, and of verifications of the archive. */
+  readonly turns: Readonly<Record<'compute' | 'search' | 'verify', RequestTurns>>
   /** Of the pages of exports. */
   readonly exportPages: RequestTurns
   /** Exports in progress. */

@@ -30,7 +30,7 @@ const SEARCH_TURNS: TurnLimits = {
   waiting_of_token: 8,
 }
 /** Each reads and scores for some seconds, in short pieces. */
-const REPLAY_TURNS: TurnLimits = {
+const VERIFY_TURNS: TurnLimits = {
   at_once: 1,
   at_once_of_one: 1,
   waiting_of_one: 4,
@@ -80,7 +80,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     turns: {
       compute: new RequestTurns(COMPUTE_TURNS),
       search: new RequestTurns(SEARCH_TURNS),
-      replay: new RequestTurns(REPLAY_TURNS),
+      verify: new RequestTurns(VERIFY_TURNS),
     },
     exportPages: new RequestTurns(PAGE_TURNS),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),

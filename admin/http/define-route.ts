@@ -44,7 +44,7 @@ export interface Route<
   /** Whether it accepts If-Match. */
   readonly conditional?: boolean
   /** It may take many milliseconds, so it waits for its turn: with those that compute in one piece, or with searches. */
-  readonly costly?: 'compute' | 'search' | 'replay'
+  readonly costly?: 'compute' | 'search' | 'verify'
   /**
    * Whether its answer is compressed for those who accept it. Only for a read whose answer has no part of a secret: the length
    * of a compressed answer tells how alike its parts are, and agents choose some of them (docs/decisions/021-compressed-answers.md).

@@ -3,7 +3,6 @@ import { accessRequestRoutes } from '../requests/access-request-routes.ts'
 import { agentRoutes } from '../agents/agent-routes.ts'
 import { alertRoutes } from '../alerts/alert-routes.ts'
 import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
-import { replayRoutes } from '../anomaly/replay-routes.ts'
 import { auditRoutes } from '../audit/audit-routes.ts'
 import { caRoutes } from '../certificates/ca-routes.ts'
 import { accessMapRoutes } from '../status/access-map-routes.ts'
@@ -59,7 +58,6 @@ export const ROUTES: readonly Route[] = [
   ...alertRoutes,
   ...restoreGapRoutes,
   ...anomalyRoutes,
-  ...replayRoutes,
   ...auditRoutes,
   ...statsRoutes,
 ]

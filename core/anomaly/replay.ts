@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
-import { AnomalyModel, type CountedCall, type ScopeKey, scopeKey } from './anomaly-model.ts'
+import { AnomalyModel, type ScopeKey, scopeKey } from './anomaly-model.ts'
 import type { AnomalyType, ScopeScore } from './anomaly-type.ts'
 import { type Incident, stepIncident } from './incident.ts'
 import { type ObservedCall, observedCall } from './observed-call.ts'
@@ -10,19 +10,12 @@ export const REPLAY_CALLS_MAX = 2_000_000
 export const INCIDENTS_SHOWN_MAX = 100
 /** Thresholds that are compared with the requested ones. */
 const COMPARED = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
-/** Calls that are scored in one piece. Calls that are far apart take up to a millisecond each. */
-const PIECE_CALLS = 25
 
 export interface ReplayOptions {
   readonly alert_threshold: number
   /** 1 is never. */
   readonly auto_kill_threshold: number
   readonly learning_ms: number
-  /** Alert thresholds in place of the usual ones that are compared. */
-  readonly compared?: readonly number[]
-  /** Is given each call and each score above 0, in the order of their times. */
-  readonly onCall?: (call: CountedCall, at_ms: number) => void
-  readonly onScore?: (score: ScopeScore) => void
 }
 
 export interface ReplayedIncident {
@@ -71,7 +64,6 @@ interface Track {
 /** Stored activity, in any order, scored as the analyser would have scored it. */
 export class Replay {
   readonly #options: ReplayOptions
-  readonly #compared: readonly number[]
   readonly #held: Held[] = []
   readonly #names = new Map<string, string>()
   readonly #tracks = new Map<ScopeKey, Track>()
@@ -79,11 +71,6 @@ export class Replay {
 
   constructor(options: ReplayOptions) {
     this.#options = options
-    this.#compared = options.compared ?? COMPARED
-  }
-
-  get calls(): number {
-    return this.#held.length
   }
 
   /** Adds an entry; false if the buffer is full. Entries that are not calls are ignored. */
@@ -103,29 +90,10 @@ export class Replay {
 
   /** Scores everything that was added. */
   run(): ReplayedScope[] {
-    const pieces = this.#runPieces()
-    for (;;) {
-      const piece = pieces.next()
-      if (piece.done === true) return piece.value
-    }
-  }
-
-  /** The same with a pause after each piece, so that a process can serve other requests. */
-  async runWithPauses(pause: () => Promise<unknown>): Promise<ReplayedScope[]> {
-    const pieces = this.#runPieces()
-    for (;;) {
-      const piece = pieces.next()
-      if (piece.done === true) return piece.value
-      await pause()
-    }
-  }
-
-  *#runPieces(): Generator<undefined, ReplayedScope[]> {
     this.#held.sort((a, b) => a.at_ms - b.at_ms)
-    const { learning_ms, onCall } = this.#options
+    const { learning_ms } = this.#options
     const model = new AnomalyModel({ learning_ms, onScore: (score) => this.#step(score) })
-    for (const [n, { at_ms, call }] of this.#held.entries()) {
-      if (n % PIECE_CALLS === PIECE_CALLS - 1) yield
+    for (const { at_ms, call } of this.#held) {
       if ('reactivated' in call) {
         model.advance(at_ms)
         model.calmDown(call.agent_id)
@@ -134,7 +102,6 @@ export class Replay {
       const placed = model.place(call)
       if (placed === null) continue
       model.observe(placed, at_ms)
-      onCall?.(placed, at_ms)
       this.#last_ms.set(scopeKey(placed.agent_id, placed.scope_id), at_ms)
     }
     const last = this.#held.at(-1)
@@ -161,7 +128,7 @@ export class Replay {
         incidents: track.incidents,
         incident_count: track.count,
         kill_count: track.kills,
-        incidents_at: this.#compared.map((threshold, n) => ({
+        incidents_at: COMPARED.map((threshold, n) => ({
           threshold,
           incidents: track.compared[n]?.count ?? 0,
         })),
@@ -171,7 +138,6 @@ export class Replay {
 
   #step(score: ScopeScore): void {
     if (score.score === 0) return
-    this.#options.onScore?.(score)
     const track = this.#trackOf(scopeKey(score.agent_id, score.scope_id))
     if (score.score > (track.highest?.score ?? 0)) track.highest = score
     const { incident, action } = stepIncident(
@@ -184,7 +150,7 @@ export class Replay {
     if (incident?.opened_ms === score.at_ms) track.count++
     if (action !== null) note(track, score, action === 'kill')
     track.compared.forEach((compared, n) => {
-      const alert_threshold = this.#compared[n] as number
+      const alert_threshold = COMPARED[n] as number
       const step = stepIncident(compared.incident, score.score, score.at_ms, {
         alert_threshold,
         auto_kill_threshold: 1,
@@ -202,7 +168,7 @@ export class Replay {
       count: 0,
       kills: 0,
       incident: null,
-      compared: this.#compared.map(() => ({ incident: null, count: 0 })),
+      compared: COMPARED.map(() => ({ incident: null, count: 0 })),
       highest: null,
     }
     this.#tracks.set(key, track)

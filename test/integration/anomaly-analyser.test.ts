@@ -400,43 +400,6 @@ test('a replay prints what would have been reported and killed, from the API, a 
   assert.match(text.out, /incidents: 1, kills: 1\n$/)
 })
 
-test('the API replays the calls of one agent: its score over time, and the alerts at each threshold', async () => {
-  const made = await makeScope({ enabled: false })
-  const entries = history(made, 60 * RPM)
-  await write(entries)
-  const admin = await startOne()
-  const path = `/admin/agents/${made.agent_id}/anomaly-replay`
-  const body = await until('the whole log is there', async () => {
-    const answer = await admin.call('GET', path)
-    assert.equal(answer.status, 200, answer.text)
-    return answer.body.calls === entries.length ? answer.body : null
-  })
-  assert.equal(body.complete, true)
-  const [scope, ...others] = body.scopes
-  assert.deepEqual([scope.scope_id, scope.name, others.length], [made.scope_id, 'all', 0])
-  assert.equal(scope.scores.length, 14 * 24)
-  const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0)
-  assert.equal(sum(scope.calls_by_step), entries.length)
-  assert.equal(Math.max(...scope.scores), Math.round(scope.highest_score * 1000) / 1000)
-  // The burst lies in the last step, or in the one before.
-  assert.ok(Math.max(...scope.scores.slice(-2)) === Math.max(...scope.scores))
-  const alerts = new Map(scope.alerts_at.map((row: any) => [row.threshold, row.alerts]))
-  assert.equal(alerts.get(0.7), 1)
-  assert.equal(alerts.get(1), 0)
-  const usual = scope.usual_calls_by_step.filter((calls: number) => calls > 0)
-  assert.ok(usual.every((calls: number) => calls > 60 * (RPM / 2) && calls < 60 * RPM * 2))
-  for (const query of [
-    'from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
-    'to=0000-01-01T00:00Z',
-    'from=0001-01-01T07:00Z&to=0001-01-01T07:10Z',
-    'from=1969-12-31T23:00Z&to=1970-01-01T01:00Z',
-    'to=1969-12-31T00:00:00Z',
-  ])
-    assert.equal((await admin.call('GET', `${path}?${query}`)).status, 400, query)
-  const unknown = await admin.call('GET', '/admin/agents/agt_nobody/anomaly-replay')
-  assert.equal(unknown.status, 404)
-})
-
 test('a replay names the line that is no entry', async () => {
   const { code, err } = await replay({}, '{"event":"request_allowed"\n')
   assert.equal(code, 1)

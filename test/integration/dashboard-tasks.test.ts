@@ -32,8 +32,6 @@ let stack: SharedStack
 let operator: Operator
 let receiver: WebhookReceiver
 let browser: KitBrowser
-/** An agent with days of usual calls and a burst. */
-let learned: Access
 /** An agent that may read alone. */
 let strict: Access
 
@@ -51,9 +49,7 @@ before(async () => {
   })
   operator = operatorAt(stack.apiUrl, stack.adminToken)
   browser = await openBrowser()
-  learned = await operator.makeAccess(stack.ownBaseUrl())
   strict = await operator.makeAccess(stack.ownBaseUrl(), { rules: READS })
-  await recordHistory(learned)
 })
 
 after(async () => {
@@ -69,28 +65,6 @@ const refund = (of: Access): Promise<HttpAnswer> =>
     method: 'POST',
     headers: of.headers,
   })
-
-async function recordHistory({ agent, integration, scope_id }: Access): Promise<void> {
-  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
-  const now_ms = Date.now()
-  const times = [
-    ...callTimes(now_ms - 4 * DAY_MS, now_ms - HOUR_MS, 0.2),
-    ...callTimes(now_ms - HOUR_MS, now_ms - HOUR_MS / 2, 10),
-  ]
-  const entries = times.map((at_ms) =>
-    activityEntry('request_allowed', {
-      agent_id: agent.agent_id,
-      agent_name: agent.agent_name,
-      integration_id: integration.integration_id,
-      scope_id,
-      timestamp: new Date(at_ms).toISOString(),
-      decision: 'allowed',
-      status: 200,
-    }),
-  )
-  await recordEntries(redis, 'org_default', entries)
-  redis.disconnect()
-}
 
 for (const [role, by] of HANDS)
   describe(`${role}, by ${by}`, () => {
@@ -363,44 +337,6 @@ for (const [role, by] of HANDS)
       )
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
-    })
-
-    test('decides the threshold of an anomaly from what replay says', async () => {
-      const { agent_id } = learned.agent
-      await goTo(page, `anomalies?agent_id=${agent_id}`, 'Anomalies')
-      const slider = page.getByRole('slider', { name: /^Alert at score/ })
-      await slider.waitFor()
-      const path = `/admin/agents/${agent_id}/anomaly-replay`
-      const [{ alerts_at }] = (await operator.send('GET', path)).scopes
-      const alertsAt = (threshold: number): number =>
-        alerts_at.find((row: any) => row.threshold === threshold).alerts
-      assert.ok(alertsAt(0.6) > 0 && alertsAt(1) === 0)
-      for (const value of [0.6, 0.9]) {
-        await hand.slide(slider, value)
-        const alerts = alertsAt(value)
-        assert.equal(
-          await slider.getAttribute('aria-valuetext'),
-          `${value}: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`,
-        )
-      }
-      const set = page.getByRole('button', { name: /thresholds$/ })
-      if (!mayChange) {
-        await says('Only an admin can set thresholds.')
-        assert.equal(await set.count(), 0)
-        return
-      }
-      await hand.press(set)
-      await says('In force: An alert at score 0.9, never a kill.')
-      const { anomaly_detection } = await operator.send('GET', `/admin/scopes/${learned.scope_id}`)
-      assert.deepEqual(anomaly_detection, {
-        enabled: true,
-        alert_threshold: 0.9,
-        auto_kill_threshold: 1,
-      })
-      const off = { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 }
-      await operator.send('PUT', `/admin/scopes/${learned.scope_id}`, {
-        anomaly_detection: off,
-      })
     })
   })
 

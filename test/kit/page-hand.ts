@@ -10,7 +10,6 @@ export interface PageHand {
   readonly choose: (select: Locator, option: string) => Promise<void>
   /** One of a group of radio buttons. */
   readonly pick: (radio: Locator) => Promise<void>
-  readonly slide: (slider: Locator, value: number) => Promise<void>
   /** Pastes a text into the search of the menu and opens what is found under a title. */
   readonly find: (text: string, title: string) => Promise<void>
 }
@@ -41,15 +40,6 @@ const mouseOn = (page: Page): PageHand => {
       await select.selectOption(option)
     },
     pick: press,
-    slide: async (slider, value) => {
-      const [min, max] = [await attribute(slider, 'min'), await attribute(slider, 'max')]
-      await slider.scrollIntoViewIfNeeded()
-      const box = await slider.boundingBox()
-      if (box === null) throw new Error('the slider is not visible')
-      // The middle of the thumb stays half of its width from the ends.
-      const x = THUMB_PX / 2 + ((value - min) / (max - min)) * (box.width - THUMB_PX)
-      await slider.click({ position: { x, y: box.height / 2 } })
-    },
     find: async (text, title) => {
       await page.getByRole('combobox', { name: 'Search or go to' }).click()
       await page.keyboard.insertText(text)
@@ -57,8 +47,6 @@ const mouseOn = (page: Page): PageHand => {
     },
   }
 }
-
-const THUMB_PX = 16
 
 const keyboardOn = (page: Page): PageHand => {
   let count = 0
@@ -95,13 +83,6 @@ const keyboardOn = (page: Page): PageHand => {
         await page.keyboard.press('ArrowDown')
       count++
     },
-    slide: async (slider, value) => {
-      await reach(slider)
-      const [min, step] = [await attribute(slider, 'min'), await attribute(slider, 'step')]
-      await page.keyboard.press('Home')
-      for (let at = 0; at < Math.round((value - min) / step); at++)
-        await page.keyboard.press('ArrowRight')
-    },
     find: async (text, title) => {
       await page.keyboard.press('Control+k')
       await page.keyboard.insertText(text)
@@ -111,9 +92,6 @@ const keyboardOn = (page: Page): PageHand => {
     },
   }
 }
-
-const attribute = async (target: Locator, name: string): Promise<number> =>
-  Number(await target.getAttribute(name))
 
 function takeCount(count: number, reset: () => void): number {
   reset()

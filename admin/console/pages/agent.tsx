@@ -426,9 +426,7 @@ function Learned({ agent_id, path }: { agent_id: string; path: string }) {
         )}
       </Loaded>
       <p>
-        <a href={linkTo(['anomalies'], { agent_id })}>
-          View the score over time, choose thresholds
-        </a>
+        <a href={linkTo(['anomalies'], { agent_id })}>View reported anomalies</a>
       </p>
     </section>
   )
