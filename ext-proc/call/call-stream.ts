@@ -5,7 +5,7 @@ import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { Cut, CallInFlight, CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { ReviewQueue } from '../kill/review-queue.ts'
-import type { CallWatch, StreamWatch } from '../kill/stream-watch.ts'
+import type { StreamWatch } from '../kill/stream-watch.ts'
 import { CALL_FACTS, CALL_LOGGED, type CallMember, FRAMES } from '../envoy/call-metadata.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
@@ -24,7 +24,7 @@ import { GRPC_STATUS } from '../grpc/grpc-call.ts'
 import type { EdgeMetrics } from '../record/edge-metrics.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Denial } from '../verdict/denial.ts'
-import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
+import { headerOf } from '../verdict/response-inspector.ts'
 import type { Standing } from '../verdict/standing.ts'
 import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { deniedByLock } from '../verdict/denied-by-lock.ts'
@@ -33,6 +33,14 @@ import type { CallTraces } from '../trace/call-traces.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
 import { CLIENT_STREAMED, type SocketIo, SocketPhase } from '../socket/socket-phase.ts'
 import type { BodyReader, CallIo } from './call-io.ts'
+import {
+  type CallState,
+  type Deciding,
+  newCall,
+  type NextOf,
+  type Passed,
+  passedOf,
+} from './call-state.ts'
 import type { HeldBytes } from './held-bytes.ts'
 import { causeOf } from './cause-of.ts'
 
@@ -59,8 +67,6 @@ export interface CallStreamParts {
   readonly isProbe: (pass: string) => Promise<boolean>
   readonly log: { error(data: object, message: string): void }
 }
-
-type Phase = 'request_headers' | 'request_body'
 
 const STREAM_BODY: ModeOverride = { request_body: BODY_MODE.none, response_body: BODY_MODE.none }
 const BUFFER_BODY: ModeOverride = {
@@ -92,44 +98,20 @@ export class CallStream implements CallInFlight, CallIo {
   readonly #stream: EnvoyStream
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
-  #phase: Phase = 'request_headers'
   /** Of a WebSocket, or of another upgrade, which is refused. */
   #isHandshake = false
-  /** `deciding` until a decision is written. After a pass, the stream stays open until the response has ended. */
-  #state: 'deciding' | 'passed' | 'refused' | 'cut' | 'ended' = 'deciding'
-  #inspector: ResponseInspector | null = null
-  /** Of an allowed WebSocket. */
-  #socket: SocketPhase | null = null
-  /** It is logged why the gateway closes the WebSocket. */
-  #isClosing = false
-  /** The frames that Envoy knows of. */
-  #notedFrames = ''
+  #state: CallState = newCall()
+  /** Envoy was asked for it. It can also be read when the call is over. */
+  #body: Promise<Buffer> | null = null
+  /** Only trailers came in its place. Envoy accepts no header mutations in a response to trailers. */
+  #hasOnlyTrailers = false
   /** Created only if the response must be inspected, which is rare. */
   #response: ResponsePhase | null = null
-  #isHeld = false
-  /**
-   * The pass was recorded through Envoy's access log, or in strict mode in the log itself; otherwise the entry is written here.
-   */
-  #isNoted = false
-  /** A tunnel, in which each call has an entry of its own. */
-  #isUnlogged = false
   /**
    * The refusal of the call or of its response, or its cut, has been logged. That is the final result, whatever happens before it is
    * sent.
    */
   #isRefusalLogged = false
-  /** What is logged of the response. */
-  #notedResponse = ''
-  #body: Promise<Buffer> | null = null
-  #resolveBody: ((body: Buffer) => void) | null = null
-  /** Ends the wait for a body. */
-  #late: NodeJS.Timeout | undefined
-  /** Of the body, while it is held. */
-  #releaseBytes: (() => void) | null = null
-  /** A body was requested but only trailers arrived. Envoy accepts no header mutations in a response to trailers. */
-  #hasOnlyTrailers = false
-  /** Of an allowed call, if it is not certain that Envoy keeps the stream open. */
-  #watch: CallWatch | null = null
   /** Created when something that cut the call waits for its end. */
   #ended: Promise<void> | null = null
   #resolveEnded: (() => void) | null = null
@@ -149,7 +131,7 @@ export class CallStream implements CallInFlight, CallIo {
 
   get ended(): Promise<void> {
     this.#ended ??=
-      this.#state === 'ended'
+      this.#state.kind === 'ended'
         ? Promise.resolve()
         : new Promise((resolve) => {
             this.#resolveEnded = resolve
@@ -157,23 +139,33 @@ export class CallStream implements CallInFlight, CallIo {
     return this.#ended
   }
 
+  /** The compiler holds every change of state against the table. */
+  #become<From extends CallState>(from: From, to: NextOf<From>): void {
+    if (from.kind === 'deciding') {
+      clearTimeout(from.late)
+      from.releaseBytes?.()
+    }
+    this.#state = to
+  }
+
   cut(why: Cut): boolean {
-    if (this.#state === 'cut' || this.#state === 'refused' || this.#state === 'ended') return false
-    const bytesMayBeOut = this.#state === 'passed'
-    this.#state = 'cut'
-    this.#releaseBytes?.()
+    const state = this.#state
+    if (state.kind !== 'deciding' && state.kind !== 'passed') return false
+    const passed = passedOf(state)
+    this.#become(state, { kind: 'cut', passed })
+    const bytesMayBeOut = passed !== null
     const denial = denialOf(why)
     const record = this.#record
     if (record === null) return true
     this.#stream.write(writeRefusal(this.#error({ ...denial, was_called: bytesMayBeOut }, record)))
     // It is logged why the gateway has closed the WebSocket.
-    if (this.#isClosing) return true
+    if (passed?.isClosing === true) return true
     const status = bytesMayBeOut ? null : 503
     this.#trace(record, 'terminated', denial.reason, status)
     if (this.#isRefusalLogged) return true
     this.#isRefusalLogged = true
     this.#parts.metrics.decided('terminated', denial.reason, [])
-    this.#noteSocket(record)
+    noteSocket(passed, record)
     const isTold = why.reason === 'not_admitted' || why.reason === 'locked'
     const data = isTold ? (denial.data ?? denial.details) : {}
     const entry = record.terminated(denial.reason, status, data)
@@ -198,10 +190,7 @@ export class CallStream implements CallInFlight, CallIo {
         void this.#decide(message.headers)
         return
       case 'request_body':
-        if (this.#socket !== null) return this.#socket.part('client', message.body)
-        clearTimeout(this.#late)
-        this.#resolveBody?.(message.body)
-        this.#resolveBody = null
+        this.#receiveBody(message.body)
         return
       case 'request_trailers':
         this.#receiveTrailers(message.headers)
@@ -209,13 +198,15 @@ export class CallStream implements CallInFlight, CallIo {
       case 'response_headers':
         this.#receiveResponse(message)
         return
-      case 'response_body':
-        this.#watch?.rest(message.end_of_stream)
-        if (this.#socket?.is_open === true) return this.#socket.part('api', message.body)
-        this.#responsePhase().body(message.body, message.end_of_stream)
+      case 'response_body': {
+        const passed = passedOf(this.#state)
+        passed?.watch?.rest(message.end_of_stream)
+        if (passed?.socket?.is_open === true) passed.socket.part('api', message.body)
+        else this.#responsePhase().body(message.body, message.end_of_stream)
         return
+      }
       case 'response_trailers':
-        this.#watch?.rest(true)
+        passedOf(this.#state)?.watch?.rest(true)
         this.#responsePhase().trailers(message.headers)
         return
       case 'unknown':
@@ -236,7 +227,7 @@ export class CallStream implements CallInFlight, CallIo {
       if (verdict.kind === 'forward') {
         await this.#forward(verdict, record)
         // What has changed meanwhile may have been read before.
-        if (generation !== this.#parts.reviews.generation && this.#state === 'passed')
+        if (generation !== this.#parts.reviews.generation && this.#state.kind === 'passed')
           this.#parts.reviews.add(this)
         return
       }
@@ -252,8 +243,6 @@ export class CallStream implements CallInFlight, CallIo {
         const details = causeOf(this.#parts.whyUnavailable(error))
         await this.#refuse({ reason: 'gateway_unavailable', details }, record)
       }
-    } finally {
-      this.#releaseBytes?.()
     }
   }
 
@@ -270,39 +259,39 @@ export class CallStream implements CallInFlight, CallIo {
       verdict.approved?.note(false)
       return this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
     }
-    const isUnlogged = verdict.tunnel === 'intercepted'
     // A lock that is created from here on finds the call by it.
     this.standing = verdict.standing
-    if (this.#parts.is_strict && !isUnlogged) await this.#logFirst(record)
+    const isUnlogged = verdict.tunnel === 'intercepted'
+    const isWritten = this.#parts.is_strict && !isUnlogged && (await this.#logFirst(record))
+    const state = this.#state
     // A kill in the meantime has cut the call.
-    if (this.#state !== 'deciding') return this.#noteSpent(verdict, record)
-    this.#watch = watch
-    this.#state = 'passed'
+    if (state.kind !== 'deciding') return this.#noteSpent(verdict, record)
     this.#trace(record, 'allowed', null, null)
     this.passed_ms = performance.now()
     this.is_tunnel = verdict.tunnel !== undefined
     this.#parts.reviews.watchEnd(this)
-    this.#isUnlogged = isUnlogged
-    const { inspector, rate, changes, socket = null, preference = null } = verdict
-    this.#inspector = inspector
-    if (socket !== null) this.#socket = new SocketPhase(socket, this.#socketIo(record))
-    this.#response = null
     if (!isUnlogged) this.#parts.metrics.decided('allowed', '', record.steps)
-    const facts = this.#noteFacts(record)
+    const facts = isUnlogged || this.#parts.is_strict ? '' : this.#factsForEnvoy(record)
+    const { inspector, rate, changes, socket = null, preference = null } = verdict
+    this.#become(state, {
+      kind: 'passed',
+      record,
+      inspector,
+      socket: socket === null ? null : new SocketPhase(socket, this.#socketIo()),
+      watch,
+      entry: entryOf(isUnlogged, isWritten, facts),
+      isClosing: false,
+      noted_response: '',
+      noted_frames: '',
+    })
+    this.#response = null
     // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
     const streamed = socket === null ? STREAM_BODY : CLIENT_STREAMED
-    const mode = this.#phase === 'request_headers' ? streamed : null
+    const mode = state.phase === 'request_headers' ? streamed : null
     const sees_response = inspector.sees_every_response || watch?.isCheck === true
     const json_rpc_id = record.mcp === null ? null : asciiJson(record.json_rpc_id ?? 'null')
-    this.#stream.write(
-      writePass(this.#phase, changes, mode, {
-        facts,
-        rate,
-        sees_response,
-        json_rpc_id,
-        preference,
-      }),
-    )
+    const notes = { facts, rate, sees_response, json_rpc_id, preference }
+    this.#stream.write(writePass(state.phase, changes, mode, notes))
     watch?.answered(this.#stream, false)
     verdict.approved?.note(true)
   }
@@ -316,7 +305,8 @@ export class CallStream implements CallInFlight, CallIo {
 
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
-    if (this.#state !== 'deciding' && this.#state !== 'ended') return
+    const { kind } = this.#state
+    if (kind !== 'deciding' && kind !== 'ended') return
     // A cut has refused it, and the stream has ended since.
     if (this.#isRefusalLogged) return
     this.#isRefusalLogged = true
@@ -325,8 +315,9 @@ export class CallStream implements CallInFlight, CallIo {
     const { probe_pass: pass } = record
     const isProbe = entry === null && pass !== null && (await this.#parts.isProbe(pass))
     if (!isProbe) await this.#logRefusal(denial, record, entry)
-    if (this.#state !== 'deciding') return
-    this.#state = 'refused'
+    const state = this.#state
+    if (state.kind !== 'deciding') return
+    this.#become(state, { kind: 'refused', passed: null })
     if (!isProbe) this.#trace(record, 'blocked', denial.reason, refusal.status)
     this.#stream.write(writeRefusal(refusal))
   }
@@ -360,52 +351,69 @@ export class CallStream implements CallInFlight, CallIo {
     traces.decided(this.#stream, record, { decision, reason, status }, this.passed_ms)
   }
 
+  get state(): CallState['kind'] {
+    return this.#state.kind
+  }
+
   get is_over(): boolean {
-    return this.#state !== 'deciding'
+    return this.state !== 'deciding'
   }
 
   reserve(organization_id: string, agent_id: string, bytes: number): boolean {
-    if (this.#releaseBytes !== null || !this.has_body || this.is_over) return true
-    this.#releaseBytes = this.#parts.heldBytes.take(organization_id, agent_id, bytes)
-    return this.#releaseBytes !== null
+    const state = this.#state
+    if (state.kind !== 'deciding' || state.releaseBytes !== null || !this.has_body) return true
+    state.releaseBytes = this.#parts.heldBytes.take(organization_id, agent_id, bytes)
+    return state.releaseBytes !== null
   }
 
   moreTime(ms: number): void {
-    if (this.#state === 'deciding') this.#stream.write(writeMoreTime(ms))
+    if (this.#state.kind === 'deciding') this.#stream.write(writeMoreTime(ms))
   }
 
   body(held_by: BodyReader): Promise<Buffer> {
     if (this.#body !== null) return this.#body
     if (!this.has_body) return Promise.resolve(EMPTY)
-    this.#phase = 'request_body'
+    const state = this.#state
+    // The caller has left, or the call was cut: no body comes.
+    if (state.kind !== 'deciding') return new Promise(() => undefined)
+    state.phase = 'request_body'
     this.#body = new Promise<Buffer>((resolve) => {
-      this.#resolveBody = resolve
+      state.resolveBody = resolve
     })
     const { timeout_ms } = this.#parts.heldBytes
-    this.#late = setTimeout(() => this.#refuseLateBody(), timeout_ms).unref()
+    state.late = setTimeout(() => this.#refuseLateBody(state), timeout_ms).unref()
     const notes = this.#record?.mcp ? UNKNOWN_ID : NO_NOTES
-    this.#write(writePass('request_headers', null, BUFFER_BODY, { ...notes, held_by }))
+    this.#stream.write(writePass('request_headers', null, BUFFER_BODY, { ...notes, held_by }))
     return this.#body
+  }
+
+  #receiveBody(body: Buffer): void {
+    const state = this.#state
+    if (state.kind === 'deciding') {
+      clearTimeout(state.late)
+      state.resolveBody?.(body)
+      state.resolveBody = null
+      return
+    }
+    passedOf(state)?.socket?.part('client', body)
   }
 
   /**
    * The body has not arrived in time, or Envoy does not read it any further: one without a length may exceed the limit before it is asked
    * for. Envoy knows which, and its answer and its entry say so.
    */
-  #refuseLateBody(): void {
-    if (this.#state !== 'deciding' || this.#record === null) return
-    this.#state = 'refused'
+  #refuseLateBody(state: Deciding): void {
+    if (this.#state !== state || this.#record === null) return
+    this.#become(state, { kind: 'refused', passed: null })
     const refusal = writeError({ reason: 'request_timeout', details: {} }, this.#record)
     this.#stream.write(writeRefusal({ ...refusal, details: LATE_BODY }, false))
   }
 
   #receiveResponse(message: EnvoyMessage & { readonly kind: 'response_headers' }): void {
-    const watch = this.#watch
+    const passed = passedOf(this.#state)
+    const watch = passed?.watch ?? null
     watch?.headers(message.end_of_stream)
-    if (
-      this.#inspector !== null &&
-      this.#socket?.headers(message.headers, this.#inspector) === true
-    )
+    if (passed?.socket?.headers(message.headers, passed.inspector) === true)
       return watch?.answered(this.#stream, false)
     const isUpgrade = headerOf(message.headers, ':status') === '101'
     const asksForBody = watch?.isCheck === true && !message.end_of_stream && !isUpgrade
@@ -420,27 +428,28 @@ export class CallStream implements CallInFlight, CallIo {
   }
 
   #responsePhase(): ResponsePhase {
+    const passed = passedOf(this.#state)
     this.#response ??= new ResponsePhase(
-      this.#inspector,
+      passed?.inspector ?? null,
       {
-        write: (bytes) => this.#write(this.#withNewFacts(bytes)),
+        write: (bytes) => this.#writeWithFacts(bytes),
         refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
         fail: (error) => {
           this.#parts.log.error({ error: describe(error) }, 'a response could not be inspected')
           this.cut({ reason: 'gateway_unavailable' })
         },
       },
-      this.#socket === null ? BODY_MODE.none : BODY_MODE.streamed,
+      passed === null || passed.socket === null ? BODY_MODE.none : BODY_MODE.streamed,
     )
     return this.#response
   }
 
-  #socketIo(record: CallRecord): SocketIo {
+  #socketIo(): SocketIo {
     const { organization_id, agent_id } = this
     return {
-      write: (bytes) => this.#write(this.#withNewFacts(bytes)),
+      write: (bytes) => this.#writeWithFacts(bytes),
       refuse: (denial) => this.#refuseResponse(denial, false),
-      closing: (denial) => this.#logClosing(denial, record),
+      closing: (denial) => this.#logClosing(denial),
       end: () => this.cut({ reason: 'gateway_unavailable' }),
       fail: (error) => {
         this.#parts.log.error({ error: describe(error) }, 'a WebSocket could not be inspected')
@@ -451,24 +460,18 @@ export class CallStream implements CallInFlight, CallIo {
   }
 
   /** The end of a WebSocket that this gateway closes. A kill can still cut it until it has closed. */
-  async #logClosing(denial: Denial, record: CallRecord): Promise<void> {
-    if (this.#state !== 'passed' || this.#isClosing) return
-    this.#isRefusalLogged = this.#isClosing = true
+  async #logClosing(denial: Denial): Promise<void> {
+    const state = this.#state
+    if (state.kind !== 'passed' || state.isClosing) return
+    const { record } = state
+    this.#isRefusalLogged = state.isClosing = true
     this.#parts.metrics.decided('terminated', denial.reason, [])
     this.#trace(record, 'terminated', denial.reason, null)
-    this.#noteSocket(record)
+    noteSocket(state, record)
     const { status } = REASONS[denial.reason]
     const entry = record.refused(denial.reason, status, denial.data ?? denial.details)
     if (entry !== null)
       await this.#parts.recorder.refused({ ...entry, decision: 'terminated', status: null })
-  }
-
-  /** What has passed through a WebSocket, for an entry that is not written from Envoy's access log. */
-  #noteSocket({ facts }: CallRecord): void {
-    if (this.#socket === null) return
-    const [frames_in, frames_out] = this.#socket.frames
-    facts.bytes_in = this.#socket.bytes_in
-    facts.data['websocket'] = { frames_in, ...(frames_out === undefined ? {} : { frames_out }) }
   }
 
   /**
@@ -476,8 +479,9 @@ export class CallStream implements CallInFlight, CallIo {
    * cut.
    */
   async #refuseResponse(denial: Denial, isOut: boolean): Promise<void> {
-    const record = this.#record
-    if (this.#state !== 'passed' || record === null) return
+    const state = this.#state
+    if (state.kind !== 'passed') return
+    const { record } = state
     this.#isRefusalLogged = true
     const decision = isOut ? 'terminated' : 'blocked'
     this.#parts.metrics.decided(decision, denial.reason, [])
@@ -488,108 +492,123 @@ export class CallStream implements CallInFlight, CallIo {
       await this.#parts.recorder.refused(
         isOut ? { ...entry, decision: 'terminated', status: null } : entry,
       )
-    if (this.#state !== 'passed') return
-    this.#state = 'refused'
+    if (this.#state !== state) return
+    this.#become(state, { kind: 'refused', passed: state })
     this.#stream.write(writeRefusal(refusal))
   }
 
-  /** @throws (rejects) if the log cannot be written; the call is then refused */
-  async #logFirst(record: CallRecord): Promise<void> {
+  /**
+   * Returns whether there was an entry to write.
+   * @throws (rejects) if the log cannot be written; the call is then refused
+   */
+  async #logFirst(record: CallRecord): Promise<boolean> {
     const entry = record.allowed()
-    if (entry === null) return
+    if (entry === null) return false
     await this.#parts.recorder.allowedNow(entry)
-    this.#isNoted = true
+    return true
   }
 
-  /** If Envoy has the access log, it returns these facts when the call has ended, and the entry is written then. */
-  #noteFacts(record: CallRecord): string | null {
-    if (this.#parts.is_strict || this.#isUnlogged) return ''
-    if (!hasAccessLog(this.#stream)) return null
-    const passed = record.passed()
-    this.#isNoted = passed !== null
+  /** Envoy returns these facts when the call has ended, and the entry is written then; null if it has no access log. */
+  #factsForEnvoy(record: CallRecord): string | null {
+    const passed = hasAccessLog(this.#stream) ? record.passed() : null
     return passed === null ? null : writeCallFacts(passed)
   }
 
-  /** Something was detected in the response, or frames of a WebSocket have come. */
-  #withNewFacts(bytes: Buffer): Buffer {
-    const record = this.#record
-    if (record === null || !this.#isNoted || this.#parts.is_strict) return bytes
-    const members = this.#isClosing ? [LOGGED] : this.#newFacts(record)
-    return members.length === 0 ? bytes : Buffer.concat([bytes, writeMembers(members)])
-  }
-
-  #newFacts(record: CallRecord): CallMember[] {
-    const members: CallMember[] = []
-    const passed = record.response_note === this.#notedResponse ? null : record.passed()
-    if (passed !== null) members.push([CALL_FACTS, writeCallFacts(passed)])
-    this.#notedResponse = record.response_note
-    if (this.#socket === null) return members
-    const frames = this.#socket.frames.join()
-    if (frames !== this.#notedFrames) members.push([FRAMES, frames])
-    this.#notedFrames = frames
-    return members
+  /** With what Envoy does not know yet: a finding in the response, or the number of frames of a WebSocket. */
+  #writeWithFacts(bytes: Buffer): void {
+    const state = this.#state
+    if (state.kind !== 'passed') return this.#write(bytes)
+    const members = state.entry === 'from Envoy' ? newFacts(state) : []
+    this.#stream.write(members.length === 0 ? bytes : Buffer.concat([bytes, writeMembers(members)]))
   }
 
   registerInFlight(organization_id: string, agent_id: string): void {
-    if (this.#isHeld || this.#state === 'ended') return
+    if (this.#parts.inFlight.holds(this) || this.#state.kind === 'ended') return
     this.organization_id = organization_id
     this.agent_id = agent_id
-    this.#isHeld = true
     this.#parts.inFlight.add(this)
   }
 
   /** Request trailers are never forwarded. If trailers arrive instead of a body, the call is decided with an empty body. */
   #receiveTrailers(trailers: readonly Header[]): void {
-    clearTimeout(this.#late)
-    if (this.#resolveBody !== null) {
-      // Do not respond here: that would forward the call before it is decided.
-      this.#hasOnlyTrailers = true
-      this.#resolveBody(EMPTY)
-      return
+    const state = this.#state
+    if (state.kind === 'deciding') {
+      clearTimeout(state.late)
+      if (state.resolveBody !== null) {
+        // Do not respond here: that would forward the call before it is decided.
+        this.#hasOnlyTrailers = true
+        state.resolveBody(EMPTY)
+        return
+      }
     }
     this.#write(writeTrailers('request_trailers', [...new Set(trailers.map(({ name }) => name))]))
   }
 
   #write(bytes: Buffer): void {
-    if (this.#state === 'deciding' || this.#state === 'passed') this.#stream.write(bytes)
+    const { kind } = this.#state
+    if (kind === 'deciding' || kind === 'passed') this.#stream.write(bytes)
   }
 
   #end(): void {
-    if (this.#state === 'ended') return
-    const entry = this.#state === 'passed' ? this.#lastWord() : null
+    const state = this.#state
+    if (state.kind === 'ended') return
+    const passed = passedOf(state)
+    const entry = state.kind === 'passed' && !this.#isRefusalLogged ? lastEntry(state) : null
     // Of a call that was cut it is not certain that Envoy was still listening.
-    this.#watch?.ended(
-      this.#stream.isLost || this.#state === 'refused'
-        ? 'lost'
-        : this.#state === 'passed'
-          ? 'left'
-          : 'cut',
-    )
+    const isLost = this.#stream.isLost || state.kind === 'refused'
+    passed?.watch?.ended(isLost ? 'lost' : state.kind === 'passed' ? 'left' : 'cut')
     if (entry !== null) this.#parts.recorder.allowed(entry)
-    this.#state = 'ended'
-    clearTimeout(this.#late)
-    this.#releaseBytes?.()
-    this.#socket?.close()
-    this.#inspector?.close()
+    this.#become(state, { kind: 'ended' })
+    passed?.socket?.close()
+    passed?.inspector.close()
     this.leaveInFlight()
     this.#resolveEnded?.()
   }
 
-  /**
-   * Writes what is not written elsewhere: the entry itself, or a detection in the response of a call that is already logged.
-   */
-  #lastWord(): ActivityEntry | null {
-    const record = this.#record
-    if (record === null || this.#isRefusalLogged || this.#isUnlogged) return null
-    this.#noteSocket(record)
-    const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_note === '')
-    return isTold ? null : record.allowed()
-  }
-
   leaveInFlight(): void {
-    if (this.#isHeld) this.#parts.inFlight.remove(this)
-    this.#isHeld = false
+    this.#parts.inFlight.remove(this)
   }
+}
+
+const entryOf = (
+  isUnlogged: boolean,
+  isWritten: boolean,
+  facts: string | null,
+): Passed['entry'] => {
+  if (isUnlogged) return 'none'
+  if (isWritten) return 'written'
+  return facts === null || facts === '' ? 'at the end' : 'from Envoy'
+}
+
+function newFacts(call: Passed): CallMember[] {
+  if (call.isClosing) return [LOGGED]
+  const { record, socket } = call
+  const members: CallMember[] = []
+  const passed = record.response_note === call.noted_response ? null : record.passed()
+  if (passed !== null) members.push([CALL_FACTS, writeCallFacts(passed)])
+  call.noted_response = record.response_note
+  if (socket === null) return members
+  const frames = socket.frames.join()
+  if (frames !== call.noted_frames) members.push([FRAMES, frames])
+  call.noted_frames = frames
+  return members
+}
+
+/** What has passed through a WebSocket, for an entry that is not written from Envoy's access log. */
+function noteSocket(passed: Passed | null, { facts }: CallRecord): void {
+  if (passed === null || passed.socket === null) return
+  const [frames_in, frames_out] = passed.socket.frames
+  facts.bytes_in = passed.socket.bytes_in
+  facts.data['websocket'] = { frames_in, ...(frames_out === undefined ? {} : { frames_out }) }
+}
+
+/** What is not written elsewhere: the entry itself, or a finding in the response of a call that is already logged. */
+function lastEntry(call: Passed): ActivityEntry | null {
+  const { record, entry } = call
+  if (entry === 'none') return null
+  noteSocket(call, record)
+  if (entry === 'from Envoy' || (entry === 'written' && record.response_note === '')) return null
+  return record.allowed()
 }
 
 /** In flight it is 503 whatever a new call gets. */

@@ -5,6 +5,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { CallIo } from '../../ext-proc/call/call-io.ts'
 import { HeldBytes } from '../../ext-proc/call/held-bytes.ts'
 import { CallStream } from '../../ext-proc/call/call-stream.ts'
+import { NEXT_STATES } from '../../ext-proc/call/call-state.ts'
 import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import { type Cut, CallsInFlight } from '../../ext-proc/kill/calls-in-flight.ts'
@@ -984,4 +985,53 @@ test('a call is reviewed if anything has changed since its decision began', asyn
     await settle()
     assert.deepEqual(call.reviews.added, changes === 0 ? [] : [call.stream])
   }
+})
+
+/** What can happen to a call, in any order. */
+const EVENTS: Readonly<Record<string, (call: Call) => void>> = {
+  forward: (call) => call.pass(),
+  refuse: (call) => call.deny(),
+  fail: ({ decision }) => decision.fail(new Error('on purpose')),
+  body: ({ envoy }) => envoy.requestBody('{}'),
+  trailers: ({ envoy }) => envoy.requestTrailers(),
+  response: ({ envoy }) => envoy.responseHeaders(),
+  'bad response': ({ envoy }) => envoy.responseHeaders({ ':status': '200', 'x-bad': '1' }),
+  cut: (call) => void call.cut(),
+  leave: ({ envoy }) => void envoy.emit('cancelled'),
+}
+
+test('whatever happens in whatever order, a call changes as its table says, is answered once and logged once', async () => {
+  const seen = new Set<string>()
+  const walk = async (names: readonly string[], options: Options): Promise<void> => {
+    const call = new Call(options)
+    call.decision.promise.catch(() => undefined)
+    call.envoy.requestHeaders(false)
+    await settle()
+    for (const name of names) {
+      const from = call.stream.state
+      EVENTS[name]?.(call)
+      await settle()
+      const to = call.stream.state
+      if (to === from) continue
+      assert.ok((NEXT_STATES[from] as readonly string[]).includes(to), `${names.join()}: ${to}`)
+      seen.add(`${from} ${to}`)
+    }
+    const story = `${names.join()}: ${call.envoy.sent.join()}, ${call.entries.join()}`
+    const refusals = call.envoy.sent.filter((one) => one.startsWith('refuse'))
+    assert.ok(refusals.length <= 1, story)
+    assert.ok(refusals.length === 0 || call.envoy.sent.at(-1) === refusals[0], story)
+    assert.ok(call.entries.length <= 1, story)
+    call.envoy.emit('cancelled')
+    assert.equal(call.stream.state, 'ended')
+    assert.deepEqual([call.inFlight.size, call.heldBytes.size], [0, 0], story)
+  }
+  const names = Object.keys(EVENTS)
+  for (const options of [{}, { asks_body: true }, { has_access_log: true }])
+    for (const first of names)
+      for (const second of names)
+        for (const third of names) await walk([first, second, third], options)
+  const table = Object.entries(NEXT_STATES).flatMap(([from, next]) =>
+    next.map((to) => `${from} ${to}`),
+  )
+  assert.deepEqual([...seen].sort(), table.sort())
 })
