@@ -4,7 +4,8 @@ import { asEnvoyGateway } from './as-envoy-gateway.ts'
 import { asIstio } from './as-istio.ts'
 import { asListener } from './as-listener.ts'
 import { asParts } from './as-parts.ts'
-import { mergeListener } from './merge-listener.ts'
+import type { ConfigPart } from './config-part.ts'
+import { type MergeForm, mergeConfig, type MergePlace } from './merge-config.ts'
 import { type BootFacts, baseUrlBootstrap, renderBootstrap } from './render-bootstrap.ts'
 import { SDS_CONFIG_MAP, sdsConfigMap } from './sds-config-map.ts'
 import { sdsFiles } from './tls-contexts.ts'
@@ -22,15 +23,19 @@ export interface ConfigPlace {
   readonly mode: ConfigMode
   /** Of the virtual host. */
   readonly hostnames: readonly string[]
-  /** The bootstrap that the listener is added to; null prints the listener alone. */
-  readonly bootstrap: string | null
+  /** The bootstrap that the gateway is added to; null prints the parts to add. */
+  readonly merge: {
+    readonly bootstrap: string
+    readonly into: MergePlace
+    readonly form: MergeForm
+  } | null
   /** Of the manifests for Kubernetes. */
   readonly namespace: string
 }
 
 /** What `agw envoy-config` prints. */
 export function renderConfig(
-  { mode, hostnames, bootstrap, namespace }: ConfigPlace,
+  { mode, hostnames, merge, namespace }: ConfigPlace,
   settings: Settings,
   facts: BootFacts,
 ): string {
@@ -48,17 +53,17 @@ export function renderConfig(
       .map(text)
       .join('---\n')
   }
+  const added = (parts: ConfigPart, comment: string): string =>
+    merge === null
+      ? `${comment}${text(parts)}`
+      : mergeConfig(merge.bootstrap, parts, merge.into, merge.form)
   switch (mode) {
-    case 'listener': {
-      const listener = asListener(own)
-      return bootstrap === null
-        ? `${LISTENER}${text(listener)}`
-        : mergeListener(bootstrap, listener)
-    }
+    case 'listener':
+      return added(asListener(own), LISTENER)
     case 'virtual-host':
-      return `${VIRTUAL_HOST}${text(asParts(own, { kind: mode, hostnames }))}`
+      return added(asParts(own, { kind: mode, hostnames }), VIRTUAL_HOST)
     case 'filter':
-      return `${FILTER}${text(asParts(own, { kind: mode }))}`
+      return added(asParts(own, { kind: mode }), FILTER)
     case 'envoy-gateway': {
       const parts = asParts(own, { kind: 'own-port', hostnames })
       const place = {
@@ -82,7 +87,8 @@ const LISTENER = `# A listener for the Agent Access Gateway, to be added to the 
 # See docs/guides/existing-envoy.md.
 `
 
-const ORDER = `# http_filters: into the connection manager of your listener, in this order and directly before the router. No filter between
+const ORDER = `# --merge FILE does all of this:
+# http_filters: into the connection manager of your listener, in this order and directly before the router. No filter between
 # them and the router may change headers or clear the route cache. All are off by default.
 # access_log: add to the access logs of that connection manager.
 # bootstrap: merge into your bootstrap.

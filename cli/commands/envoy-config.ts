@@ -8,6 +8,7 @@ import {
   type SettingKind,
 } from '../../core/settings/setting-kinds.ts'
 import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
+import type { MergeForm, MergePlace } from '../../envoy/merge-config.ts'
 import { sdsFiles } from '../../envoy/tls-contexts.ts'
 import { writeOwnFile } from '../launcher/data-dir.ts'
 import { activeProcessors, extProcAddresses } from '../launcher/ext-proc-addresses.ts'
@@ -16,8 +17,11 @@ import { envoyHeapBytes, memoryLimits } from '../launcher/memory-limits.ts'
 export interface EnvoyConfigOptions {
   readonly mode: ConfigMode
   readonly output?: string
-  /** A bootstrap to which the listener is added. */
+  /** A bootstrap to which the gateway is added. */
   readonly merge?: string
+  /** A listener of it, or `listener/virtual host`. */
+  readonly into?: string
+  readonly format?: MergeForm
   /** Where Envoy finds the SDS files of its certificates. */
   readonly sds?: string
   readonly extProc?: readonly string[]
@@ -42,7 +46,7 @@ export function runEnvoyConfig(
   usualAdminSocket: string,
 ): void {
   const { mode, accessLog, extProc, output, hostname = [] } = options
-  const { envoyAdminSocket, envoyMemory, namespace, merge } = options
+  const { envoyAdminSocket, envoyMemory, namespace, merge, into, format = 'yaml' } = options
   checkMode(options)
   for (const address of extProc ?? []) check('--ext-proc', extProcAddress, address)
   const kind = mode === 'virtual-host' ? virtualHostDomain : hostPattern
@@ -85,10 +89,12 @@ export function runEnvoyConfig(
     throw new Error(
       'AGW_EGRESS_PROXY needs --mode standalone: the other modes have no listener for tunnels. Unset it, and configure the egress of that Envoy and of ext-proc with its network.',
     )
-  const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
   const place = {
     mode,
-    bootstrap,
+    merge:
+      merge === undefined
+        ? null
+        : { bootstrap: readFileSync(merge, 'utf8'), into: placeOf(into), form: format },
     hostnames: isKubernetes && hostname.length === 0 ? ['*'] : hostname,
     namespace: namespace ?? (mode === 'istio' ? ISTIO_NAMESPACE : 'agw'),
   }
@@ -123,8 +129,17 @@ function checkMode(options: EnvoyConfigOptions): void {
     throw new Error(
       '--sds goes with --output, beside which the SDS files are written. Manifests for Kubernetes contain them.',
     )
-  if (options.merge !== undefined && mode !== 'listener')
-    throw new Error('--merge goes with --mode listener.')
+  if (options.merge !== undefined && (isKubernetes || mode === 'standalone'))
+    throw new Error('--merge goes with --mode listener, virtual-host or filter.')
+  if (options.merge === undefined && options.format === 'json-patch')
+    throw new Error('--format json-patch needs --merge FILE, the configuration that it changes.')
+  if (options.into !== undefined && (options.merge === undefined || mode === 'listener'))
+    throw new Error('--into goes with --merge and --mode virtual-host or filter.')
+}
+
+function placeOf(into: string | undefined): MergePlace {
+  const [listener = null, virtual_host = null] = into?.split('/') ?? []
+  return { listener, virtual_host }
 }
 
 const isForKubernetes = (mode: ConfigMode): boolean => mode === 'envoy-gateway' || mode === 'istio'

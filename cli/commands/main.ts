@@ -13,6 +13,7 @@ import { REASONS } from '../../core/catalogue/reasons.ts'
 import { survivesItsReader } from '../../core/system/line-output.ts'
 import { version } from '../../core/system/version.ts'
 import { ENVOY_VERSIONS } from '../../envoy/envoy-versions.ts'
+import type { MergeForm } from '../../envoy/merge-config.ts'
 import type { ConfigMode } from '../../envoy/render-config.ts'
 import { asksAdmin, asksAdminAs, callsAdmin, webAddress } from '../deployment/admin-command.ts'
 import { SHELLS, type Shell } from '../completion/completion-script.ts'
@@ -225,6 +226,22 @@ function addScan(program: Command): void {
     })
 }
 
+const mergesConfig = (command: Command): Command =>
+  command
+    .option(
+      '--merge <file>',
+      'add the gateway to this bootstrap (--mode listener, virtual-host, filter)',
+    )
+    .option(
+      '--into <listener>',
+      'listener of that bootstrap, or LISTENER/VIRTUAL_HOST, where it has several',
+    )
+    .addOption(
+      new Option('--format <form>', 'with --merge: the whole, or a JSON patch (RFC 6902) of it')
+        .choices(['yaml', 'json-patch'] satisfies MergeForm[])
+        .default('yaml'),
+    )
+
 function addEnvoyConfig(program: Command): void {
   const mode = new Option(
     '--mode <mode>',
@@ -239,8 +256,7 @@ function addEnvoyConfig(program: Command): void {
       'istio',
     ] satisfies ConfigMode[])
     .default('standalone')
-  program
-    .command('envoy-config')
+  mergesConfig(program.command('envoy-config'))
     .description('print the Envoy configuration for the current settings')
     .addOption(mode)
     .option(
@@ -269,7 +285,6 @@ function addEnvoyConfig(program: Command): void {
         .choices(ENVOY_VERSIONS)
         .default(ENVOY_VERSIONS.at(-1)),
     )
-    .option('--merge <file>', 'add the listener to this bootstrap (--mode listener)')
     .option('--output <file>', 'write to this file, with mode 0600')
     .option(
       '--sds <directory>',

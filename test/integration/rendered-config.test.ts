@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
+import { type EnvoyConfigOptions, runEnvoyConfig } from '../../cli/commands/envoy-config.ts'
 import { readSettings } from '../../core/settings/settings.ts'
 import { bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
 import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
+import { trustedCaFile } from '../../envoy/trusted-ca.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 
 /** Resources and Envoy's messages as they are parsed. */
 type Json = any
@@ -29,7 +36,7 @@ const facts = {
 function manifests(mode: ConfigMode, hostnames: readonly string[] = ['*']): readonly Json[] {
   const read = readSettings(FILES, 'elsewhere')
   assert.ok(read.ok)
-  const place = { mode, hostnames, bootstrap: null, namespace: 'agw' }
+  const place = { mode, hostnames, merge: null, namespace: 'agw' }
   const text = renderConfig(place, read.settings, facts)
   const documents = parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false })
   return documents.map((document) => document.toJS())
@@ -171,8 +178,128 @@ test('tracing changes nothing where it is off, and nothing of an Envoy of somebo
   assert.match(renderBootstrap(on.settings, facts), /opentelemetry/)
   const modes = ['listener', 'virtual-host', 'filter', 'envoy-gateway', 'istio'] as const
   for (const mode of modes) {
-    const place = { mode, hostnames: ['a.test'], bootstrap: null, namespace: 'agw' }
+    const place = { mode, hostnames: ['a.test'], merge: null, namespace: 'agw' }
     const plain = renderConfig(place, off.settings, facts)
     assert.equal(renderConfig(place, on.settings, facts), plain, mode)
   }
+})
+
+/** An Envoy of somebody else, with a listener that has two filter chains. */
+function companyBootstrap(): string {
+  const manager = `
+            - name: envoy.filters.network.http_connection_manager
+              typed_config:
+                "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+                stat_prefix: company
+                route_config:
+                  virtual_hosts:
+                    - { name: first, domains: [a.test], routes: [{ match: { prefix: / }, direct_response: { status: 200 } }] }
+                    - name: second # of everything else
+                      domains: ["*"]
+                      routes: []
+                http_filters:
+                  - name: router
+                    typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router }`
+  const address = (port: number): string =>
+    `address: { socket_address: { address: 127.0.0.1, port_value: ${port} } }`
+  return `# of the company
+static_resources:
+  listeners:
+    - name: other
+      ${address(10_001)}
+      filter_chains:
+        - filters:${manager}
+    - name: agents
+      ${address(10_002)}
+      filter_chains:
+        - filter_chain_match: { source_prefix_ranges: [{ address_prefix: 10.0.0.0, prefix_len: 8 }] }
+          filters:${manager}
+      default_filter_chain:
+          filters:${manager}
+`
+}
+
+/** As RFC 6902 says; only additions. */
+function patched(config: Json, patch: Json): Json {
+  for (const { op, path, value } of patch) {
+    assert.equal(op, 'add')
+    const names = path.split('/').slice(1)
+    const last = names.pop() ?? ''
+    const parent = names.reduce(
+      (part: Json, name: string) => part[name.replaceAll('~1', '/')],
+      config,
+    )
+    if (!Array.isArray(parent)) parent[last] = value
+    else parent.splice(last === '-' ? parent.length : Number(last), 0, value)
+  }
+  return config
+}
+
+test('agw envoy-config --merge adds the gateway to a configuration, or prints the JSON patch that does', async () => {
+  const folder = tempFolder('merge')
+  const theirs = join(folder, 'theirs.yaml')
+  writeFileSync(theirs, companyBootstrap())
+  const env = {
+    AGW_VERDICT_SECRET: 'a-secret-of-both-sides',
+    AGW_EXT_PROC_ADDRESS: 'unix:/run/agw/ext-proc.sock',
+  }
+  const output = join(folder, 'output')
+  const rendered = (options: Partial<EnvoyConfigOptions> & Pick<EnvoyConfigOptions, 'mode'>) => {
+    const all = { trustedCa: trustedCaFile(folder, null), merge: theirs, output, ...options }
+    runEnvoyConfig(env, all, '/run/agw/envoy-admin.sock')
+    return readFileSync(output, 'utf8')
+  }
+  const host = { mode: 'virtual-host', hostname: ['agents.test'] } as const
+  for (const options of [
+    { mode: 'listener' },
+    { ...host, into: 'agents' },
+    { mode: 'filter', into: 'agents/second' },
+  ] as const) {
+    const text = rendered(options)
+    assert.match(text, /^# of the company\n[^]* second # of everything else\n/)
+    const patch = JSON.parse(rendered({ ...options, format: 'json-patch' }))
+    const whole = patched(parse(companyBootstrap()), patch)
+    assert.deepEqual(whole, parse(text))
+    const file = join(folder, 'merged.yaml')
+    writeFileSync(file, text)
+    const envoy = process.env['ENVOY_BIN'] ?? ''
+    await promisify(execFile)(envoy, [
+      '--mode',
+      'validate',
+      '-c',
+      file,
+      '--use-dynamic-base-id',
+      '-l',
+      'error',
+    ])
+    assert.throws(() => rendered({ ...options, merge: file }), /already has/)
+    const agents = whole.static_resources.listeners[1]
+    for (const { filters } of [...agents.filter_chains, agents.default_filter_chain]) {
+      const [first, second, third] = filters[0].typed_config.route_config.virtual_hosts
+      assert.equal(first.routes.length, 1)
+      assert.equal(third?.domains[0], options.mode === 'virtual-host' ? 'agents.test' : undefined)
+      assert.equal(
+        second.routes[0]?.name.startsWith('agw-'),
+        options.mode === 'filter' || undefined,
+      )
+    }
+  }
+  for (const [options, says] of [
+    [host, /^--into LISTENER has to name one .*yours: other, agents\.$/],
+    [
+      { mode: 'filter', into: 'agents' },
+      /^--into LISTENER\/VIRTUAL_HOST .*yours: first, second\.$/,
+    ],
+    [{ mode: 'listener', into: 'agents' }, /^--into goes with/],
+    [{ mode: 'istio' }, /^--merge goes with/],
+    [
+      { ...host, hostname: ['a.test'], into: 'agents' },
+      /^a\.test is a domain of your virtual host/,
+    ],
+  ] as const)
+    assert.throws(() => rendered(options), { message: says })
+  writeFileSync(theirs, 'static_resources: { listeners: &l [], clusters: *l }')
+  assert.throws(() => rendered({ mode: 'listener' }), /has aliases where the gateway is added/)
+  const alone = { mode: 'listener', format: 'json-patch', trustedCa: '' } as const
+  assert.throws(() => runEnvoyConfig(env, alone, ''), /needs --merge FILE/)
 })

@@ -1,6 +1,7 @@
 import { parse, stringify } from 'yaml'
 import { asListener } from '../../envoy/as-listener.ts'
 import { asParts } from '../../envoy/as-parts.ts'
+import { mergeConfig } from '../../envoy/merge-config.ts'
 
 /** Envoy's messages as they are parsed. */
 type Json = any
@@ -132,41 +133,20 @@ export const companyEnvoy =
   (adoption: Adoption, ports: CompanyPorts, change: (config: Json) => void = () => {}) =>
   (yaml: string): string => {
     const whole = parse(yaml, { maxAliasCount: -1 })
-    const config = company(ports, whole.admin)
-    if (adoption === 'listener') mergeInto(config, asListener(whole))
-    if (adoption === 'virtual-host' || adoption === 'filter')
-      addParts(
-        config,
-        asParts(
-          whole,
-          adoption === 'filter'
-            ? { kind: adoption }
-            : { kind: adoption, hostnames: [GATEWAY_HOST] },
-        ),
-      )
-    const plain = JSON.parse(JSON.stringify(config))
+    const own = stringify(company(ports, whole.admin))
+    const merged = adoption === 'before' ? own : merge(own, whole, adoption)
+    const plain = parse(merged, { maxAliasCount: -1 })
     change(plain)
     return stringify(plain, { aliasDuplicateObjects: false })
   }
 
-/** As `envoy --config-yaml` does: lists are appended. */
-function mergeInto(config: Json, more: Json): void {
-  for (const [name, value] of Object.entries<Json>(more))
-    if (Array.isArray(value)) config[name] = [...(config[name] ?? []), ...value]
-    else if (typeof value === 'object' && value !== null && config[name] !== undefined)
-      mergeInto(config[name], value)
-    else config[name] = value
-}
+const HERE = { listener: null, virtual_host: null }
 
-/** As the guide says. */
-function addParts(config: Json, parts: Json): void {
-  mergeInto(config, parts.bootstrap)
-  const manager = managerOf(config)
-  manager.http_filters.splice(-1, 0, ...parts.http_filters)
-  manager.access_log = [...(manager.access_log ?? []), ...parts.access_log]
-  const hosts = manager.route_config.virtual_hosts
-  if (parts.virtual_host !== undefined) hosts.push(parts.virtual_host)
-  else hosts[0].routes.unshift(...parts.routes)
+function merge(own: string, whole: Json, adoption: Exclude<Adoption, 'before'>): string {
+  if (adoption === 'listener') return mergeConfig(own, asListener(whole), HERE, 'yaml')
+  const kind =
+    adoption === 'filter' ? { kind: adoption } : { kind: adoption, hostnames: [GATEWAY_HOST] }
+  return mergeConfig(own, asParts(whole, kind), HERE, 'yaml')
 }
 
 /** The connection manager of the company's listener. */
