@@ -39,6 +39,7 @@ import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
 import type { AdminContext } from './context/admin-context.ts'
 import { LastUses } from './context/last-uses.ts'
+import { LogWatch } from './context/log-watch.ts'
 import { openContext } from './context/open-context.ts'
 import { recoverOlderStore } from './restore/recover-older-store.ts'
 import { ROUTES } from './server/routes.ts'
@@ -117,7 +118,9 @@ export async function startAdmin(
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(await keepHistory(context))
-    stops.push(...startJobs(context, name, installation_id))
+    const logs = new LogWatch(connectRedis(store, { name: `${name}-logs`, role: 'queue' }))
+    logs.start()
+    stops.push(() => logs.stop(), ...startJobs({ ...context, logs }, name, installation_id))
     await warmUp(context)
     const port =
       gate === null
@@ -133,7 +136,7 @@ export async function startAdmin(
 }
 
 const startJobs = (
-  context: ReturnType<typeof openContext>,
+  context: JobContext,
   name: string,
   installation_id: string,
 ): readonly (() => void | Promise<unknown>)[] => [
@@ -211,8 +214,10 @@ function startOAuth(context: AdminContext): () => Promise<unknown> {
   return () => Promise.all(stops.map((stop) => stop()))
 }
 
+type JobContext = AdminContext & { readonly logs: LogWatch }
+
 /** Digests the activity log while this process leads, and archives it where there is a folder for it. */
-function startActivity(context: AdminContext, name: string): () => Promise<void> {
+function startActivity(context: JobContext, name: string): () => Promise<void> {
   const { settings } = context
   const mailer = createMailer(settings)
   const retention = {

@@ -67,10 +67,13 @@ const KEEPALIVE_INTERVAL_SHARE = 1 / 6
 const KEEPALIVE_TIMEOUT_SHARE = 1 / 3
 
 /**
- * Health checks that fail, 0.2 to 1.2 s each, before a processor gets no calls. A held socket keeps calls for as long as Envoy repeats
- * them (five attempts of 1.5 s), since there is nobody else to ask.
+ * Health checks that fail before a processor gets no calls; each takes their interval, and up to a second more. A held socket keeps
+ * calls for as long as Envoy repeats them (five attempts of 1.5 s).
  */
-const UNHEALTHY_AFTER = { held: 6, otherwise: 2 }
+const HEALTH_CHECKS = {
+  held: { unhealthy_threshold: 5, health_interval: '0.5s' },
+  otherwise: { unhealthy_threshold: 2, health_interval: '0.2s' },
+}
 
 /** Headers that end at this gateway; `_` is read as `-` because CGI-like servers do so. */
 const KEPT_FROM_UPSTREAM = HEADER_GROUPS.filter(({ in_envoy }) => in_envoy)
@@ -342,7 +345,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
     ...processors(facts),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
-    unhealthy_threshold: UNHEALTHY_AFTER[facts.is_ext_proc_held ? 'held' : 'otherwise'],
+    ...HEALTH_CHECKS[facts.is_ext_proc_held ? 'held' : 'otherwise'],
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
     keepalive_timeout: seconds(settings.killLease_ms * KEEPALIVE_TIMEOUT_SHARE),
     kept_from_upstream: KEPT_FROM_UPSTREAM,

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { lease } from '../../core/redis/lease.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -6,6 +5,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { resolveAlerts } from '../alerts/resolve-alerts.ts'
 import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../alerts/mailer.ts'
+import type { LogWatch } from '../context/log-watch.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { type DigestPlace, digestLog, readDigestPlace } from './digest-log.ts'
@@ -17,7 +17,7 @@ import { keepWithinBudget, type Retention } from './log-budget.ts'
 const LEADERSHIP_MS = 5_000
 const IDLE_MS = 250
 /** Far shorter than the lease, so that no other process becomes the leader between two renewals. */
-const RENEWAL_MS = LEADERSHIP_MS / 5
+const RENEWAL_MS = LEADERSHIP_MS / 2.5
 /** A backlog is indexed for this long before leadership and the other jobs are checked. */
 const DIGEST_MS = 500
 /** An idle round sends one command per organization. */
@@ -37,6 +37,7 @@ export interface ActivityWorkerParts {
   readonly retention: Retention
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
+  readonly logs: LogWatch
   readonly log: Logger
   readonly nowMs: () => number
   readonly now: () => Date
@@ -77,6 +78,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
   }
   while (!stopped.aborted) {
     let pause_ms = RENEWAL_MS
+    const { mark } = parts.logs
     const isLeader = await attempt('electing the leader for the activity log', async () => {
       if (nowMs() < led.until_ms) return true
       const asked_ms = nowMs()
@@ -121,7 +123,8 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
         )
       }
     }
-    await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
+    const most_ms = pause_ms === 0 ? 0 : RENEWAL_MS
+    await parts.logs.grown(mark, { least_ms: pause_ms, most_ms }, stopped)
     if (pause_ms === 0) await parts.load.quiet()
   }
   await sending

@@ -1,10 +1,11 @@
 import { killAgent } from '../../core/kill/kill-agent.ts'
 import type { AdminContext } from '../context/admin-context.ts'
+import type { LogWatch } from '../context/log-watch.ts'
 import { startAnomalyAnalyser } from './start-anomaly-analyser.ts'
 
 /** Starts the analyser of this admin process, as leader or standby. Returns the function that stops it. */
-export function analyseTraffic(context: AdminContext, name: string): () => Promise<void> {
-  const { redis, log, now, settings, load } = context
+export function analyseTraffic(context: AdminContext & { readonly logs: LogWatch }, name: string): () => Promise<void> {
+  const { redis, log, logs, now, settings, load } = context
   const parts = { ...context, lease_ms: settings.killLease_ms }
   return startAnomalyAnalyser({
     redis,
@@ -12,6 +13,7 @@ export function analyseTraffic(context: AdminContext, name: string): () => Promi
     log,
     now,
     load,
+    logs,
     killAgent: async ({ organization_id, agent_id, reason }) => {
       const actor = {
         email: 'system',

@@ -1,6 +1,5 @@
 import { chunksOf } from '../../core/system/chunks-of.ts'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { entriesAfter } from '../../core/activity/entries-after.ts'
 import { readLog } from '../../core/activity/read-log.ts'
@@ -10,6 +9,7 @@ import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { stepIncident } from '../../core/anomaly/incident.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { LogWatch } from '../context/log-watch.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import { AgentSettings, type AnalysedAgent, type AnalysedScope } from './agent-settings.ts'
 import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
@@ -47,6 +47,7 @@ export interface AnomalyParts {
   readonly log: Logger
   readonly now: () => Date
   readonly load: RequestLoad
+  readonly logs: LogWatch
   /** Kills an agent; false if it does not exist. */
   readonly killAgent: (order: {
     readonly organization_id: string
@@ -100,6 +101,8 @@ class Analyser {
     let isWell = true
     while (!stopped.aborted) {
       let pause_ms = POLL_MS
+      const { logs } = this.#parts
+      const { mark } = logs
       try {
         if (!(await this.#holdsLease())) pause_ms = RENEWAL_MS
         else pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
@@ -113,7 +116,8 @@ class Analyser {
         isWell = false
         pause_ms = RENEWAL_MS
       }
-      await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
+      const most_ms = pause_ms === 0 ? 0 : RENEWAL_MS
+      await logs.grown(mark, { least_ms: pause_ms, most_ms }, stopped)
       if (pause_ms === 0) await this.#parts.load.quiet()
     }
     await this.#end().catch(() => undefined)

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import {
   type ArchiveLine,
@@ -23,6 +22,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
+import type { LogWatch } from '../context/log-watch.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ArchiveChain } from './archive-chain.ts'
@@ -57,6 +57,7 @@ export interface ArchiverParts {
   readonly ring: KeyRing
   readonly name: string
   readonly load: RequestLoad
+  readonly logs: Pick<LogWatch, 'mark' | 'grown'>
   readonly metrics: Pick<AdminMetrics, 'archive' | 'noArchive'>
   readonly log: Logger
   readonly nowMs: () => number
@@ -106,11 +107,12 @@ class Archiver {
   }
 
   async run(): Promise<void> {
-    const { redis, log, name, load, metrics } = this.#parts
+    const { redis, log, name, load, logs, metrics } = this.#parts
     const { signal } = this.#stopped
     let isWell = true
     while (!signal.aborted) {
       let pause_ms = IDLE_MS
+      const { mark } = logs
       try {
         if (await this.#mayWrite()) {
           if ((await this.#hasRoom()) && (await this.#archiveAll())) pause_ms = 0
@@ -132,7 +134,8 @@ class Archiver {
           log.error({ err: error }, 'archiving the activity log failed; it will be retried')
         isWell = false
       }
-      await wait(pause_ms, undefined, { signal }).catch(() => undefined)
+      const most_ms = pause_ms === 0 ? 0 : RENEWAL_MS
+      await logs.grown(mark, { least_ms: pause_ms, most_ms }, signal)
       if (pause_ms === 0) await load.quiet()
     }
     await this.#compressing

@@ -11,7 +11,7 @@ import type { Egress } from '../../core/token/post-form.ts'
 import { connectionOwner, type OwnedConnection } from './connection-owner.ts'
 import { workOnDue } from './work-on-due.ts'
 
-const INTERVAL_MS = 500
+const INTERVAL_MS = 1_000
 /** The next attempt if this process ends while it deals with a grant. */
 const RETRY_MS = 1_000
 /** An alert says this long before that a grant ends which nothing renews. */

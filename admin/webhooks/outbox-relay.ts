@@ -41,7 +41,7 @@ type StreamEntry = [id: string, fields: string[]]
 export class OutboxRelay {
   readonly #parts: RelayParts
   #isStopping = false
-  #endRead = (): void => undefined
+  #endRead: (hasEvents: boolean) => void = () => undefined
   #loop: Promise<void> = Promise.resolve()
 
   constructor(parts: RelayParts) {
@@ -55,7 +55,7 @@ export class OutboxRelay {
   async stop(): Promise<void> {
     this.#isStopping = true
     // Events of an interrupted read are still in the outbox.
-    this.#endRead()
+    this.#endRead(false)
     this.#parts.blocking.disconnect()
     await this.#loop
   }
@@ -64,9 +64,9 @@ export class OutboxRelay {
     const { redis, now, log } = this.#parts
     while (!this.#isStopping) {
       try {
-        await this.#waitForEvent()
+        const hasEvents = await this.#waitForEvent()
         if (this.#isStopping) return
-        await this.relayWaiting()
+        if (hasEvents) await this.relayWaiting()
         await closeFloods(redis, now())
       } catch (error) {
         if (this.#isStopping) return
@@ -77,16 +77,16 @@ export class OutboxRelay {
   }
 
   /**
-   * Returns when the outbox has an event, the time limit is reached, or `stop` is called. A read that waits for a connection is
+   * Returns when the outbox has an event (true), the time limit is reached, or `stop` is called. A read that waits for a connection is
    * never settled once ioredis is asked to disconnect between two attempts to reconnect, so `stop` ends the wait itself.
    */
-  async #waitForEvent(): Promise<void> {
+  async #waitForEvent(): Promise<boolean> {
     const { blocking } = this.#parts
-    await new Promise<void>((resolve, reject) => {
+    return await new Promise<boolean>((resolve, reject) => {
       this.#endRead = resolve
       blocking
         .xread('COUNT', 1, 'BLOCK', BLOCK_MS, 'STREAMS', REDIS_KEYS.outbox, '0')
-        .then(() => resolve(), reject)
+        .then((found) => resolve(found !== null), reject)
     })
   }
 

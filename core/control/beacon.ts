@@ -8,10 +8,15 @@ import { beaconInterval, beaconLeaderTtl } from './control-message.ts'
  * would be over. Returns the function that stops it.
  */
 export function startBeacon(redis: RedisClient, processName: string, lease_ms: number): () => void {
-  let next_ms = 0
-  const timer = setInterval(() => {
-    const sent_ms = performance.now()
-    if (sent_ms < next_ms) return
+  const interval_ms = beaconInterval(lease_ms)
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const askIn = (wait_ms: number): void => {
+    clearTimeout(timer)
+    if (!isStopped) timer = setTimeout(ask, wait_ms)
+  }
+  const ask = (): void => {
+    askIn(interval_ms)
     runScript(
       redis,
       'beacon',
@@ -19,10 +24,14 @@ export function startBeacon(redis: RedisClient, processName: string, lease_ms: n
       [processName, beaconLeaderTtl(lease_ms), CHANNELS.control],
     ).then(
       (left_ms) => {
-        next_ms = sent_ms + Number(left_ms)
+        if (Number(left_ms) > interval_ms) askIn(Number(left_ms))
       },
       () => undefined,
     )
-  }, beaconInterval(lease_ms))
-  return () => clearInterval(timer)
+  }
+  askIn(interval_ms)
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
 }

@@ -131,7 +131,7 @@ export const beaconLeaderTtl = (lease_ms: number): number =>
 /** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
 export const FORGET_AFTER_LEASES = 20
 /** How often an edge sends a heartbeat to the store and a ping on its subscription. */
-export const edgeBeatInterval = (lease_ms: number): number => Math.min(400, lease_ms / 6)
+export const edgeBeatInterval = (lease_ms: number): number => Math.min(500, lease_ms / 6)
 
 const TARGETS: ReadonlySet<string> = new Set([
   'integrations',

@@ -50,6 +50,7 @@ interface Parts {
  */
 export async function sweepKills(parts: Parts): Promise<number> {
   const { redis, log } = parts
+  if ((await redis.exists(REDIS_KEYS.kills, REDIS_KEYS.lockings)) === 0) return 0
   const [kills, lockings] = await Promise.all([
     redis.hgetall(REDIS_KEYS.kills),
     redis.hgetall(REDIS_KEYS.lockings),

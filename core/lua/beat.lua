@@ -6,14 +6,15 @@
 --   removed
 -- Returns: {the epoch, the time of the store in ms} as texts
 -- @include edge-beats
-local now_ms = lookAtBeats(KEYS[2], KEYS[3])
+local now = redis.call('TIME')
+local found = redis.call('MGET', KEYS[3], KEYS[4])
+local now_ms = lookAtBeats(KEYS[2], KEYS[3], found[1], now)
 if ARGV[2] == '' then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])
 else
-  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], now_ms, ARGV[1])
-  forgetSilent(KEYS[1], KEYS[2], KEYS[5], now_ms - ARGV[3])
+  -- Each new process makes room for itself; admin looks for silent ones, too.
+  if redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) == 1 then forgetSilent(KEYS[1], KEYS[2], KEYS[5], now_ms - ARGV[3]) end
 end
-local now = redis.call('TIME')
-return {redis.call('GET', KEYS[4]) or '0', string.format('%.3f', now[1] * 1000 + now[2] / 1000)}
+return {found[2] or '0', string.format('%.3f', now[1] * 1000 + now[2] / 1000)}

@@ -6,7 +6,7 @@
 -- ARGV[1] how old the heartbeat may be, in ms
 -- Returns: {id of the process, age of its last heartbeat in ms, ...}
 -- @include edge-beats
-local now_ms, behind_ms = readBeatClock(KEYS[2])
+local now_ms, behind_ms = readBeatClock(redis.call('GET', KEYS[2]))
 local edges = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 local live = {}
 for i = 1, #edges, 2 do

@@ -4,7 +4,7 @@ import type { RedisClient } from './run-script.ts'
 /** An outage that lasts this long is reported. A reconnection is shorter. */
 const FIRST_NOTICE_MS = 1_000
 const NOTICE_INTERVAL_MS = 10_000
-const CHECK_INTERVAL_MS = 500
+const CHECK_INTERVAL_MS = 1_000
 
 interface Log {
   warn(data: object, message: string): void

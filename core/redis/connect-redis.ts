@@ -18,7 +18,7 @@ const BLOCKING_SILENCE_LIMIT_MS = 30_000
 /** A new primary is found this much later in the worst case, and an edge may have lost its lease by then. */
 const RECONNECT_MAX_MS = 200
 /** A subscription only receives, so an unavailable peer is detected by a ping without a reply. */
-const PING_INTERVAL_MS = 500
+const PING_INTERVAL_MS = 1_000
 
 export interface RedisRole {
   /** Shown in CLIENT LIST. */

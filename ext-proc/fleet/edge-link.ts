@@ -360,7 +360,7 @@ export class EdgeLink {
     const sent_ms = nowMs()
     if (subscription.status !== 'ready') return
     const oldest_ms = Math.min(this.#awaitedPing?.since_ms ?? sent_ms, this.#beaconHeard_ms)
-    if (sent_ms - oldest_ms > lease_ms / 2) {
+    if (sent_ms - oldest_ms >= lease_ms / 2) {
       this.#awaitedPing = null
       this.#beaconHeard_ms = sent_ms
       reconnect(subscription)

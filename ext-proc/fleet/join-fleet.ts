@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { startBeacon } from '../../core/control/beacon.ts'
+import { beaconInterval } from '../../core/control/control-message.ts'
 import { EDGE_MEMBERS } from '../../core/store/edge-members.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
@@ -67,7 +68,7 @@ export interface Membership {
 const nowMs = (): number => performance.now()
 
 /** Longer than the intervals of beacon, ping and heartbeat. */
-const REGAIN_LIMIT_MS = 500
+const REGAIN_LIMIT_MS = 600
 
 const nothing = (): Promise<void> => Promise.resolve()
 const NO_AUTHORITY: Membership['authority'] = {
@@ -120,7 +121,7 @@ export async function joinFleet({
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
   const key_ids = followKeys(settings, keyRing, policy)
   const lease = new LivenessLease(lease_ms, nowMs)
-  const stall = new StallWatch(nowMs, (stood_ms) => {
+  const stall = new StallWatch(nowMs, beaconInterval(lease_ms), (stood_ms) => {
     if (stood_ms > lease_ms / 3) doubtLease(lease, stood_ms, log)
     link.stalled()
   })

@@ -1,5 +1,3 @@
-/** A stall is measured from the last tick, so it may seem this much longer than it was, never shorter. */
-const TICK_INTERVAL_MS = 50
 /** Longer than a turn of a busy event loop, shorter than any lease. */
 const STALL_MS = 150
 
@@ -10,26 +8,37 @@ const STALL_MS = 150
 export class StallWatch {
   readonly #nowMs: () => number
   readonly #onStall: (stood_ms: number) => void
+  readonly #tick_ms: number
   readonly #timer: NodeJS.Timeout
   #ticked_ms: number
   #catchingUp: Promise<void> | null = null
 
-  /** `nowMs` is monotonic; `onStall` is called once per stall with its duration. */
-  constructor(nowMs: () => number, onStall: (stood_ms: number) => void) {
+  /**
+   * `nowMs` is monotonic; `onStall` is called once per stall with its duration, measured from the last tick or call: it may seem
+   * `tick_ms` longer than it was, never shorter.
+   */
+  constructor(nowMs: () => number, tick_ms: number, onStall: (stood_ms: number) => void) {
     this.#nowMs = nowMs
     this.#onStall = onStall
+    this.#tick_ms = tick_ms
     this.#ticked_ms = nowMs()
     this.#timer = setInterval(() => {
-      void this.caughtUp()
+      if (nowMs() - this.#ticked_ms >= tick_ms + STALL_MS) void this.caughtUp()
       this.#ticked_ms = nowMs()
-    }, TICK_INTERVAL_MS)
+    }, tick_ms)
   }
 
   /** Null if there was no stall; otherwise resolves when everything that had arrived has been read. */
   caughtUp(): Promise<void> | null {
-    const stood_ms = this.#nowMs() - this.#ticked_ms
-    if (this.#catchingUp !== null || stood_ms < STALL_MS) return this.#catchingUp
-    this.#onStall(stood_ms)
+    if (this.#catchingUp !== null) return this.#catchingUp
+    const now_ms = this.#nowMs()
+    const stood_ms = now_ms - this.#ticked_ms
+    if (stood_ms < STALL_MS) {
+      this.#ticked_ms = now_ms
+      return null
+    }
+    // A shorter silence may be one without calls; what has arrived is read first.
+    if (stood_ms >= this.#tick_ms + STALL_MS) this.#onStall(stood_ms)
     // One turn of the event loop reads the data of every connection; a second turn reads data that arrived in several chunks.
     this.#catchingUp = new Promise((resolve) => {
       setImmediate(() =>

@@ -6,6 +6,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { startArchiver } from '../../admin/audit/archiver.ts'
 import { AdminMetrics } from '../../admin/metrics/admin-metrics.ts'
+import { LogWatch } from '../../admin/context/log-watch.ts'
 import { RequestLoad } from '../../admin/context/request-load.ts'
 import { archiveRoots } from '../../core/activity/archive-line.ts'
 import { listHourFiles } from '../../core/activity/list-hour-files.ts'
@@ -73,6 +74,7 @@ function start(
     ring,
     name: 'unit',
     load: new RequestLoad(),
+    logs: new LogWatch(redis),
     metrics: {
       archive: (values) => Object.assign(measured, values),
       noArchive: () => undefined,

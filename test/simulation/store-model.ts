@@ -410,6 +410,7 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
   MEMORY: (store, [, key = '']) => (store.exists(key) ? 1000 : null),
 
   GET: (store, [key = '']) => store.read(key, isText) ?? null,
+  MGET: (store, keys) => keys.map((key) => store.read(key, isText) ?? null),
   SET: (store, [key = '', value = '', ...options]) => {
     const words = options.map((word) => word.toUpperCase())
     if (words.includes('NX') && store.exists(key)) return null

@@ -7,10 +7,10 @@
 local LOOK_MS = 150
 
 -- Returns the time of the store in ms, by how much the clock of the heartbeats is behind it, and the run of the store.
-local function readBeatClock(clock)
-  local now = redis.call('TIME')
+local function readBeatClock(found_clock, now)
+  now = now or redis.call('TIME')
   local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-  local last_ms, run = string.match(redis.call('GET', clock) or '', '^(%d+) (%x*)$')
+  local last_ms, run = string.match(found_clock or '', '^(%d+) (%x*)$')
   local passed_ms = last_ms and now_ms - last_ms
   if passed_ms and passed_ms >= 0 and passed_ms <= LOOK_MS then return now_ms, 0, run end
   local found = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
@@ -39,9 +39,10 @@ local function forgetSilent(edges, beats, lost, oldest_ms)
   end
 end
 
--- Returns the time of the store in ms, with which the heartbeats can be compared.
-local function lookAtBeats(beats, clock)
-  local now_ms, behind_ms, run = readBeatClock(clock)
+-- Returns the time of the store in ms, with which the heartbeats can be compared. `found` is what the key of their clock has, and
+-- `now` the reply to TIME, where the script has read them.
+local function lookAtBeats(beats, clock, found, now)
+  local now_ms, behind_ms, run = readBeatClock(found or redis.call('GET', clock), now)
   if behind_ms ~= 0 then
     local edges = redis.call('ZRANGE', beats, 0, -1, 'WITHSCORES')
     for i = 1, #edges, 2 do redis.call('ZADD', beats, movedBeat(edges[i + 1], now_ms, behind_ms), edges[i]) end

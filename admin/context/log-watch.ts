@@ -1,0 +1,99 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** How long one read blocks; new organizations are seen in between. */
+const BLOCK_MS = 1_000
+/** Under load, the logs are looked at this often. */
+const PACE_MS = 250
+const STORE_PAUSE_MS = 500
+
+/**
+ * Wakes the jobs that follow the logs of all organizations, so that an idle process does not read each of them several times a
+ * second. While the store does not answer, nothing is woken; jobs wait for a limited time in any case.
+ */
+export class LogWatch {
+  readonly #blocking: RedisClient
+  readonly #stopped = new AbortController()
+  readonly #waiting = new Set<() => void>()
+  /** The newest row of each log. */
+  #newest = new Map<string, string>()
+  #looks = 0
+
+  /** @param blocking a connection of its own, which `stop` closes */
+  constructor(blocking: RedisClient) {
+    this.#blocking = blocking
+  }
+
+  start(): void {
+    void this.#run()
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    this.#blocking.disconnect()
+  }
+
+  /** What a job reads after this, it need not be woken for. */
+  get mark(): number {
+    return this.#looks
+  }
+
+  /** Resolves after `least_ms`, and once a log has grown since `mark`, or after `most_ms`, or when it is aborted. */
+  async grown(
+    mark: number,
+    { least_ms, most_ms }: { readonly least_ms: number; readonly most_ms: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await wait(least_ms, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted || this.#looks !== mark || most_ms <= least_ms) return
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        this.#waiting.delete(end)
+        resolve()
+      }
+      const timer = setTimeout(end, most_ms - least_ms)
+      signal.addEventListener('abort', end)
+      this.#waiting.add(end)
+    })
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopped
+    while (!signal.aborted) {
+      const pause_ms = await this.#look().catch(() => STORE_PAUSE_MS)
+      await wait(pause_ms, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** Returns how long to wait before the next look. */
+  async #look(): Promise<number> {
+    const organization_ids = await this.#blocking.hkeys(REDIS_KEYS.organizations)
+    if (organization_ids.length === 0) return BLOCK_MS
+    const newest = new Map(organization_ids.map((id) => [id, this.#newest.get(id) ?? '0-0']))
+    this.#newest = newest
+    const keys = organization_ids.map(REDIS_KEYS.activity)
+    const places = newest.values()
+    const found = await this.#blocking.xread(
+      'COUNT',
+      1,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      ...keys,
+      ...places,
+    )
+    if (found === null) return 0
+    const names = new Set(found.map(([key]) => key))
+    const grown = organization_ids.filter((_, i) => names.has(keys[i] ?? ''))
+    const rows = await Promise.all(
+      grown.map((id) => this.#blocking.xrevrange(REDIS_KEYS.activity(id), '+', '-', 'COUNT', 1)),
+    )
+    for (const [i, [row]] of rows.entries()) newest.set(grown[i] ?? '', row?.[0] ?? '0-0')
+    this.#looks++
+    for (const end of [...this.#waiting]) end()
+    return PACE_MS
+  }
+}
