@@ -117,6 +117,8 @@ export interface Product extends Subject {
   readonly folder: string
 }
 
+export const isProduct = (subject: Subject): subject is Product => 'folder' in subject
+
 export interface ProductOptions {
   /** Of each scope. */
   readonly custom_patterns?: readonly string[]

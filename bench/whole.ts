@@ -6,18 +6,19 @@ import { fromRoot } from '../core/system/root.ts'
 import { readSettings } from '../core/settings/settings.ts'
 import { type Budget, exceededBudget } from './exceeded-budget.ts'
 import { type CpuSample, measureCpu, medianOf, type Plan } from './measure-cpu.ts'
+import { measureIdle } from './measure-idle.ts'
 import { GET_ALL_ON, GET_UNCHECKED, POST_ALL_ON, POST_UNCHECKED } from './rows.ts'
 import { startLoad } from './start-load.ts'
-import { ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
+import { isProduct, ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
 
 /**
  * CPU time per call of every process that the product runs, as `agw start` runs it: Envoy, ext-proc, the receiver of the
  * access log, admin, the store and the launcher, next to plain Envoy and Envoy with a processor that only answers.
  *
- *   npm run bench -- whole [--beside DIR] [--threads N] [--rounds N] [--calls N] [--large] [--record]
+ *   npm run bench -- whole [--beside DIR] [--threads N] [--rounds N] [--calls N] [--large] [--record] [--idle SECONDS]
  *
  * `--beside` names another checkout that is built, which is measured in the same rounds, `--threads` one more product whose Envoy has
- * that many worker threads. `--large` adds large bodies and event streams.
+ * that many worker threads. `--large` adds large bodies and event streams; `--idle` measures what is used without calls, and no more.
  * bench/budget.json has a budget for each stage, as a multiple of plain Envoy in the same run; a stage that needs 15 % more is shown in red,
  * and the exit code is 1. `--record` replaces the budgets of the rows that were measured.
  */
@@ -41,6 +42,7 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
       calls: { type: 'string', default: '4000' },
       large: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
+      idle: { type: 'string' },
     },
   })
   const rows = values.large ? [...ROWS, ...LARGE_ROWS] : ROWS
@@ -50,6 +52,10 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
     const beside = values.beside === undefined ? undefined : resolve(values.beside)
     subjects = await startSubjects(upstream_port, rows, { beside, threads: values.threads })
     print(settingsShown())
+    if (values.idle !== undefined) {
+      await measureIdle(subjects.filter(isProduct), Number(values.idle), print)
+      return
+    }
     for (const row of rows) {
       const calls = Math.ceil(Number(values.calls) / (row.one_in ?? 1))
       const plan = { load, rounds: Number(values.rounds), calls }

@@ -97,8 +97,8 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
           ),
         ),
       )
-      const idle_ms = IDLE_MS + organization_ids.length * IDLE_PER_ORGANIZATION_MS
-      pause_ms = has_more.includes(true) ? 0 : idle_ms
+      pause_ms = IDLE_MS + organization_ids.length * IDLE_PER_ORGANIZATION_MS
+      if (has_more.includes(true)) pause_ms = 0
       if (nowMs() >= due.floods) {
         due.floods = nowMs() + FLOODS_INTERVAL_MS
         await attempt('recording counted refusals in the activity log', () =>
@@ -116,15 +116,13 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       if (sending === null && nowMs() >= due.notices) {
         due.notices = nowMs() + NOTICE_INTERVAL_MS
         // Not awaited: a slow mail server must not delay indexing.
-        sending = attempt('sending e-mails', () => sendMails(parts, organization_ids)).finally(
-          () => {
-            sending = null
-          },
-        )
+        const sent = attempt('sending e-mails', () => sendMails(parts, organization_ids))
+        sending = sent.finally(() => {
+          sending = null
+        })
       }
     }
-    const most_ms = pause_ms === 0 ? 0 : RENEWAL_MS
-    await parts.logs.grown(mark, { least_ms: pause_ms, most_ms }, stopped)
+    await parts.logs.grown(mark, pause_ms, RENEWAL_MS, stopped)
     if (pause_ms === 0) await parts.load.quiet()
   }
   await sending

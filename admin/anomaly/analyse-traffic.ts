@@ -4,7 +4,10 @@ import type { LogWatch } from '../context/log-watch.ts'
 import { startAnomalyAnalyser } from './start-anomaly-analyser.ts'
 
 /** Starts the analyser of this admin process, as leader or standby. Returns the function that stops it. */
-export function analyseTraffic(context: AdminContext & { readonly logs: LogWatch }, name: string): () => Promise<void> {
+export function analyseTraffic(
+  context: AdminContext & { readonly logs: LogWatch },
+  name: string,
+): () => Promise<void> {
   const { redis, log, logs, now, settings, load } = context
   const parts = { ...context, lease_ms: settings.killLease_ms }
   return startAnomalyAnalyser({

@@ -116,8 +116,7 @@ class Analyser {
         isWell = false
         pause_ms = RENEWAL_MS
       }
-      const most_ms = pause_ms === 0 ? 0 : RENEWAL_MS
-      await logs.grown(mark, { least_ms: pause_ms, most_ms }, stopped)
+      await logs.grown(mark, pause_ms, RENEWAL_MS, stopped)
       if (pause_ms === 0) await this.#parts.load.quiet()
     }
     await this.#end().catch(() => undefined)

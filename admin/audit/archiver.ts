@@ -134,8 +134,7 @@ class Archiver {
           log.error({ err: error }, 'archiving the activity log failed; it will be retried')
         isWell = false
       }
-      const most_ms = pause_ms === 0 ? 0 : RENEWAL_MS
-      await logs.grown(mark, { least_ms: pause_ms, most_ms }, signal)
+      await logs.grown(mark, pause_ms, RENEWAL_MS, signal)
       if (pause_ms === 0) await load.quiet()
     }
     await this.#compressing

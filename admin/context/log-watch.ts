@@ -39,14 +39,14 @@ export class LogWatch {
     return this.#looks
   }
 
-  /** Resolves after `least_ms`, and once a log has grown since `mark`, or after `most_ms`, or when it is aborted. */
-  async grown(
-    mark: number,
-    { least_ms, most_ms }: { readonly least_ms: number; readonly most_ms: number },
-    signal: AbortSignal,
-  ): Promise<void> {
-    await wait(least_ms, undefined, { signal }).catch(() => undefined)
-    if (signal.aborted || this.#looks !== mark || most_ms <= least_ms) return
+  /**
+   * Resolves after `pause_ms`, and once a log has grown since `mark` or all of `most_ms` is over, or when it is aborted. Who does not
+   * pause does not wait.
+   */
+  async grown(mark: number, pause_ms: number, most_ms: number, signal: AbortSignal): Promise<void> {
+    await wait(pause_ms, undefined, { signal }).catch(() => undefined)
+    const left_ms = pause_ms === 0 ? 0 : most_ms - pause_ms
+    if (signal.aborted || this.#looks !== mark || left_ms <= 0) return
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer)
@@ -54,7 +54,7 @@ export class LogWatch {
         this.#waiting.delete(end)
         resolve()
       }
-      const timer = setTimeout(end, most_ms - least_ms)
+      const timer = setTimeout(end, left_ms)
       signal.addEventListener('abort', end)
       this.#waiting.add(end)
     })
@@ -93,7 +93,7 @@ export class LogWatch {
     )
     for (const [i, [row]] of rows.entries()) newest.set(grown[i] ?? '', row?.[0] ?? '0-0')
     this.#looks++
-    for (const end of [...this.#waiting]) end()
+    for (const end of this.#waiting) end()
     return PACE_MS
   }
 }

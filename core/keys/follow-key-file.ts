@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type KeyRing, parseKeyRing } from './seal.ts'
 
@@ -20,7 +20,8 @@ export function followKeyFile(
   const { signal } = stopped
   let last = ''
   const look = async (): Promise<void> => {
-    const text = await readFile(file, 'utf8')
+    // Not in the background: that would wake an idle process several times for some bytes.
+    const text = readFileSync(file, 'utf8')
     if (text === last) return
     await onKeys(parseKeyRing(text.trim()))
     last = text
