@@ -15,9 +15,8 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { exportedEntry } from './exported-entry.ts'
-import type { ExportRecord, LogTarget } from './log-target.ts'
-import { otlpTarget } from './otlp-target.ts'
-import { syslogTarget } from './syslog-target.ts'
+import { type LogRecord, gapRecord, logRecordOf } from './log-record.ts'
+import { LogReceiver } from './log-receiver.ts'
 
 /** Rows of one read, and about how many of their entries are sent before those of the next organization. */
 const ROWS_MAX = 200
@@ -33,7 +32,7 @@ const LEASE_MS = 3 * SEND_LIMIT_MS
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 
 export interface LogExportParts {
-  /** Of the receiver: an OTLP/HTTP endpoint for logs, or `syslog+tls://host:port` or `syslog+tcp://host:port`. */
+  /** Of the receiver, an OTLP/HTTP endpoint for logs. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly proxy: EgressProxy | null
@@ -103,7 +102,7 @@ const EVERYTHING = 'all organizations'
 class LogExporter {
   readonly #parts: LogExportParts
   readonly #events: ReadonlySet<string>
-  readonly #target: LogTarget
+  readonly #receiver: LogReceiver
   readonly #stopped = new AbortController()
   readonly #failures: ExportFailures
   /** Of each organization with entries that are not exported, the time of the oldest. */
@@ -118,8 +117,8 @@ class LogExporter {
     this.#failures = new ExportFailures(LOGS, { ...parts, pause_ms })
     this.#events = new Set(events)
     const { signal } = this.#stopped
-    const to = { url, installation_id, limit_ms: SEND_LIMIT_MS, signal, proxy }
-    this.#target = url.startsWith('syslog') ? syslogTarget(to) : otlpTarget({ ...to, headers })
+    const to = { url, headers, installation_id, limit_ms: SEND_LIMIT_MS, signal, proxy }
+    this.#receiver = new LogReceiver(to)
   }
 
   stop(): void {
@@ -140,7 +139,7 @@ class LogExporter {
       if (pause_ms === 0) await load.quiet()
     }
     metrics.exportLag(null)
-    await this.#target.close()
+    await this.#receiver.close()
     await lease.release(redis, REDIS_KEYS.logExporter, name)
   }
 
@@ -148,9 +147,6 @@ class LogExporter {
   async #exportAll(): Promise<boolean> {
     const { redis } = this.#parts
     await this.#takeLease()
-    const recovered = await this.#target.recover()
-    if (recovered.kind === 'failed')
-      throw new ReceiverFailed(recovered.problem, recovered.retry_after_ms)
     const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
     this.#forgetOthers(new Set(organization_ids))
     let hasMore = false
@@ -184,7 +180,7 @@ class LogExporter {
   async #isOfOneLog(error: unknown): Promise<boolean> {
     if (this.#stopped.signal.aborted || error instanceof LeaseLost) return false
     if (!(error instanceof ReceiverFailed)) return !isStoreError(error)
-    return (await this.#target.probe()).kind === 'accepted'
+    return (await this.#receiver.probe()).kind === 'accepted'
   }
 
   /** @throws LeaseLost while another process exports */
@@ -214,14 +210,14 @@ class LogExporter {
     const [next] = entries
     if (missing > 0 && next !== undefined) {
       const gap = { missing, at_ms: msOfPlace(next.place) }
-      await this.#send(organization_id, [this.#target.gap(gap, organization_id, now())])
+      await this.#send(organization_id, [gapRecord(gap, now())])
       metrics.exported('missing', missing)
       await note(place, done)
     }
     for (const request of requestsOf(entries)) {
       const records = request.map(exportedEntry).flatMap((one) => {
         const isExported = one.entry === null || this.#events.has(one.entry.event)
-        return isExported ? [this.#target.entry(one, organization_id, now())] : []
+        return isExported ? [logRecordOf(one, now())] : []
       })
       if (records.length > 0) await this.#send(organization_id, records)
       done += request.length
@@ -242,16 +238,16 @@ class LogExporter {
   }
 
   /** What the receiver refuses as a whole is sent in parts, until only the entries that it cannot take are left out. */
-  async #send(organization_id: string, records: readonly ExportRecord[]): Promise<void> {
+  async #send(organization_id: string, records: readonly LogRecord[]): Promise<void> {
     const { metrics } = this.#parts
     await this.#takeLease()
-    let outcome = await this.#target.send(organization_id, records)
+    let outcome = await this.#receiver.send(organization_id, records)
     if (outcome.kind === 'refused' && records.length === 1) {
-      const empty = await this.#target.probe()
+      const empty = await this.#receiver.probe()
       // It refuses everything, as a server does that expects TLS or another form.
       if (empty.kind !== 'accepted') throw new ReceiverFailed(outcome.problem, 0)
       // Again, because it may have begun to accept entries in between.
-      outcome = await this.#target.send(organization_id, records)
+      outcome = await this.#receiver.send(organization_id, records)
     }
     if (outcome.kind === 'failed') throw new ReceiverFailed(outcome.problem, outcome.retry_after_ms)
     if (outcome.kind === 'accepted') {
@@ -270,13 +266,13 @@ class LogExporter {
     await this.#send(organization_id, records.slice(half))
   }
 
-  #refused(count: number, problem: string, [first]: readonly ExportRecord[]): void {
+  #refused(count: number, problem: string, [first]: readonly LogRecord[]): void {
     const { metrics, log, nowMs } = this.#parts
     metrics.exported('rejected', count)
     if (nowMs() < this.#refusal_log_due_ms) return
     this.#refusal_log_due_ms = nowMs() + REFUSAL_LOG_INTERVAL_MS
     log.warn(
-      { count, problem, at_ms: first?.at_ms },
+      { count, problem, at: first?.timeUnixNano },
       'the log receiver has rejected activity entries',
     )
   }

@@ -2,7 +2,6 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { type OtlpAttribute, otlpAttribute } from '../../core/otlp/otlp-attribute.ts'
 import { activityView } from '../activity/activity-view.ts'
 import { type ExportedEntry, isNotable } from './exported-entry.ts'
-import type { ExportGap } from './log-target.ts'
 
 /** A record as OTLP/HTTP has it in JSON: 64-bit integers are texts. */
 export interface LogRecord {
@@ -56,6 +55,13 @@ export function logRecordOf({ entry, text, at_ms }: ExportedEntry, observed: Dat
         : []
     }),
   }
+}
+
+/** Entries that the store removed before they could be exported. */
+export interface ExportGap {
+  readonly missing: number
+  /** The time of the first entry after them. */
+  readonly at_ms: number
 }
 
 /** Tells a receiver that its copy of the log is incomplete. */

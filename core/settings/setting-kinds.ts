@@ -442,16 +442,13 @@ export const httpUrl: SettingKind<string> = {
   },
 }
 
-/** OTLP/HTTP, or syslog over TCP or TLS. */
+/** OTLP/HTTP. Earlier versions also sent syslog. */
 export const logReceiverUrl: SettingKind<string> = {
-  name: 'http://…, https://…, syslog+tls://host:port or syslog+tcp://host:port',
-  parse: (text) => {
-    if (!text.startsWith('syslog+')) return httpUrl.parse(text)
-    const [, host = ''] = /^syslog\+(?:tls|tcp):\/\/([^/]+)$/.exec(text) ?? []
-    return isHostPort(host)
-      ? good(text)
-      : bad('is not syslog+tls://host:port or syslog+tcp://host:port')
-  },
+  name: httpUrl.name,
+  parse: (text) =>
+    text.startsWith('syslog')
+      ? bad('is not http://… or https://…: an OpenTelemetry Collector can send syslog')
+      : httpUrl.parse(text),
 }
 
 const HEADERS_MAX = 32

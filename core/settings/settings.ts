@@ -497,7 +497,7 @@ export const SETTINGS = {
   logExportUrl: optional(
     'AGW_LOG_EXPORT_URL',
     kinds.logReceiverUrl,
-    'Receiver to which the admin service exports the activity logs of all organizations: an OTLP/HTTP endpoint for logs, or a syslog server, which gets events of OCSF.',
+    'Receiver to which the admin service exports the activity logs of all organizations: an OTLP/HTTP endpoint for logs.',
     { shown_default: 'not set' },
   ),
   logExportHeaders: withDefault(
@@ -839,8 +839,6 @@ function conflicts(
   ] as const)
     if (isSet(option) && !isSet(url))
       problems.push(`${SETTINGS[option].name} requires ${SETTINGS[url].name}.`)
-  if (isSet('logExportHeaders') && String(values.logExportUrl).startsWith('syslog+'))
-    problems.push('AGW_LOG_EXPORT_HEADERS is for OTLP/HTTP; syslog has no headers.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
   return problems
