@@ -2,8 +2,10 @@
 // first of them: Node starts a file in a third of the CPU time that it needs for hundreds of modules. Without packages at its top,
 // since prepare.mjs imports it before any is installed.
 
+import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 /** What Node is started with: processes and worker threads. */
@@ -149,6 +151,26 @@ export async function writeBootstrapData(root) {
     join(folder, 'bootstrap.json'),
     JSON.stringify(parse(source, { maxAliasCount: -1 })),
   )
+}
+
+/** Writes what the scanner needs to know of the words of its patterns. */
+export async function writeWordSieve(root) {
+  const { build } = await import('esbuild')
+  const program = join(root, 'dist', '.build-sieve.mjs')
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['core/scanner/sieve/build-sieve.ts'],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: NATIVE,
+    logLevel: 'error',
+  })
+  // In a process of its own, since this takes a second.
+  await promisify(execFile)(process.execPath, [program])
+  rmSync(program)
 }
 
 /** Its process would run on for a while. */

@@ -22,6 +22,7 @@ import {
   endBundler,
   NATIVE,
   writeBootstrapData,
+  writeWordSieve,
 } from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
 import { writeThirdParty } from './third-party.mjs'
@@ -70,7 +71,12 @@ async function build(all) {
   // An interrupted build must not pass for that of the sources before it.
   for (const stamp of [PROGRAM_STAMP, STAMP]) rmSync(stamp, { force: true })
   if (all) compile()
-  const steps = [bundlePrograms(root), bundleConsole(root), writeBootstrapData(root)]
+  const steps = [
+    bundlePrograms(root),
+    bundleConsole(root),
+    writeBootstrapData(root),
+    writeWordSieve(root),
+  ]
   await Promise.all(steps)
     .then(([programs, console]) => writeThirdParty(root, [programs, console], NATIVE))
     .catch((error) => fail(`The build failed: ${error.message}`))

@@ -88,7 +88,8 @@ export class LayeredScanner {
     this.text = new TextScanner(
       compiled,
       (view) => this.#look(view),
-      (hashes, count) => (this.model === null ? null : scoreWords(this.model, hashes, 0, count)),
+      (hashes, first, end) =>
+        this.model === null ? null : scoreWords(this.model, hashes, first, end),
     )
   }
 

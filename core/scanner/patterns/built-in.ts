@@ -1,6 +1,7 @@
 import type { Pattern } from '../pattern.ts'
 import { buildLetterTrie, type LetterTrie } from '../decode/letter-trie.ts'
 import { MISSPELLED_WORDS } from '../decode/derive-typos.ts'
+import { shippedSieve } from '../sieve/stored-sieve.ts'
 import { APPEAL_PATTERNS, APPEAL_WORDS } from './appeals.ts'
 import { anchorOf, type CompiledPatterns, compilePatterns, splitWords } from './compile-patterns.ts'
 import { COERCION_PATTERNS } from './coercion.ts'
@@ -110,14 +111,19 @@ let compiled: { readonly patterns: CompiledPatterns; readonly trie: LetterTrie }
 /** The built-in patterns, compiled once per process. */
 export const builtIn = (): { readonly patterns: CompiledPatterns; readonly trie: LetterTrie } => {
   compiled ??= {
-    patterns: compilePatterns(BUILT_IN_PATTERNS, ALL_WORDS, [
-      telltales.map(rot13).filter((word) => !known.has(word)),
-      telltales
-        .filter((word) => word.length > 4)
-        .map(reverse)
-        .filter((word) => !known.has(word)),
-      MISSPELLED_WORDS.filter((word) => !known.has(word)),
-    ]),
+    patterns: compilePatterns(
+      BUILT_IN_PATTERNS,
+      ALL_WORDS,
+      [
+        telltales.map(rot13).filter((word) => !known.has(word)),
+        telltales
+          .filter((word) => word.length > 4)
+          .map(reverse)
+          .filter((word) => !known.has(word)),
+        MISSPELLED_WORDS.filter((word) => !known.has(word)),
+      ],
+      shippedSieve(BUILT_IN_PATTERNS, ALL_WORDS),
+    ),
     trie: buildLetterTrie([...known, ...GLUE_WORDS.split(' ')]),
   }
   return compiled

@@ -2,6 +2,7 @@ import RE2 from 're2'
 import type { Pattern } from '../pattern.ts'
 import { foldBeyondAscii } from '../text/fold.ts'
 import { buildTokenTable, type TokenTable } from '../text/token-table.ts'
+import { type NeededWords, NO_SIEVE, type WordSieve } from '../sieve/word-sieve.ts'
 import { buildGateProgram, type CompiledGate, type GateProgram } from './gate-program.ts'
 
 export type CompiledPatterns = {
@@ -15,6 +16,9 @@ export type CompiledPatterns = {
   readonly relaxedOf: (pattern: number) => RE2
   /** What is searched for first, without upper bounds as well: the pattern, or each of its alternatives. */
   readonly soughtOf: (pattern: number) => readonly RE2[]
+  /** The words that each of them needs, as far as known. */
+  readonly neededOf: (pattern: number) => readonly (NeededWords | null)[]
+  readonly sieve: WordSieve
   /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
   readonly modelSignOf: (pattern: number) => RE2 | null
   /** Whether a match would not be one with a line break in it: commands and code end with their line. */
@@ -25,7 +29,7 @@ export type CompiledPatterns = {
 }
 
 /** `word`, `stem*`, or a phrase in which `^` marks the word that opens the gate (else the longest one). */
-type WordClasses = Readonly<Record<string, string>>
+export type WordClasses = Readonly<Record<string, string>>
 
 const ASCII_WORD = /^[a-z0-9 ]+$/
 
@@ -49,6 +53,9 @@ const entrySource = (entry: string): string => {
   const source = folded.replaceAll(' ', isAscii ? '[^a-z0-9]+' : '.{0,3}').replaceAll('*', '[a-z]*')
   return isAscii ? `\\b${source}\\b` : source.replaceAll('[a-z]*', '')
 }
+
+export const sourceOfList = (list: string): string =>
+  `(?:${splitWords(list).map(entrySource).join('|')})`
 
 /** Up to n words between two others, as the normalised text has them. */
 const gapSource = (words: number, between: string): string =>
@@ -110,10 +117,15 @@ const collectGates = (
   return gatesOf
 }
 
+/** What is searched for of each pattern. */
+export const expressionsOf = ({ expression, alternatives }: Pattern): readonly string[] =>
+  alternatives ?? [expression]
+
 export const compilePatterns = (
   patterns: readonly Pattern[],
   classes: WordClasses,
   reserved: readonly (readonly string[])[],
+  sieve: WordSieve = NO_SIEVE,
 ): CompiledPatterns => {
   const names = Object.keys(classes)
   const numberOf = (name: string): number => {
@@ -130,7 +142,7 @@ export const compilePatterns = (
     if (known !== undefined) return known
     const list = classes[name]
     if (list === undefined) throw new Error(`no word class is called ${name}`)
-    const source = `(?:${splitWords(list).map(entrySource).join('|')})`
+    const source = sourceOfList(list)
     classSources.set(name, source)
     return source
   }
@@ -144,6 +156,10 @@ export const compilePatterns = (
     patterns[pattern]?.alternatives?.map((one) => relax(sourceOf(pattern, one))) ?? [
       relaxedOf(pattern),
     ]
+  let begin = 0
+  const needed = patterns.map((pattern) =>
+    expressionsOf(pattern).map(() => sieve.needed[begin++] ?? null),
+  )
   const matchers: RE2[] = []
   const relaxed: RE2[] = []
   const sought: RE2[][] = []
@@ -153,6 +169,8 @@ export const compilePatterns = (
     matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sourceOf(pattern), 'us')),
     relaxedOf,
     soughtOf: (pattern) => (sought[pattern] ??= divide(pattern)),
+    neededOf: (pattern) => needed[pattern] ?? [],
+    sieve,
     modelSignOf: (pattern) => {
       const sign = patterns[pattern]?.model_sign
       if (sign === undefined) return null

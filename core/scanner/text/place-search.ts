@@ -1,4 +1,5 @@
 import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
+import type { WindowWords } from '../sieve/window-words.ts'
 import { SearchBudget } from './search-budget.ts'
 
 /** How far before and after its gate words an expression may look. */
@@ -32,6 +33,8 @@ export class PlaceSearch {
   readonly #matcherOf: CompiledPatterns['matcherOf']
   readonly #relaxedOf: CompiledPatterns['relaxedOf']
   readonly #soughtOf: CompiledPatterns['soughtOf']
+  readonly #neededOf: CompiledPatterns['neededOf']
+  readonly #words: WindowWords
   readonly #text: Buffer
   readonly #offsets: Int32Array
   readonly #longest: Float64Array
@@ -51,13 +54,16 @@ export class PlaceSearch {
   #pieceStart = 0
 
   constructor(
-    { patterns, matcherOf, relaxedOf, soughtOf }: CompiledPatterns,
+    { patterns, matcherOf, relaxedOf, soughtOf, neededOf }: CompiledPatterns,
     text: Buffer,
     offsets: Int32Array,
+    words: WindowWords,
   ) {
     this.#matcherOf = matcherOf
     this.#relaxedOf = relaxedOf
     this.#soughtOf = soughtOf
+    this.#neededOf = neededOf
+    this.#words = words
     this.#text = text
     this.#offsets = offsets
     this.active = new Uint8Array(patterns.length).fill(1)
@@ -143,7 +149,7 @@ export class PlaceSearch {
     for (const key of this.#order.subarray(0, ready).sort()) {
       const one = key % PENDING_PLACES
       const pattern = (key - one) / PENDING_PLACES
-      this.#searchStretch(pattern, this.#from[one] as number, this.#to[one] as number)
+      this.#searchStretch(pattern, this.#from[one] as number, this.#to[one] as number, end)
     }
   }
 
@@ -151,15 +157,21 @@ export class PlaceSearch {
     return (this.#found[pattern] as number) >= (this.#most[pattern] as number)
   }
 
-  #mayMatch(pattern: number, stretch: Buffer): boolean {
-    for (const one of this.#soughtOf(pattern)) if (one.test(stretch)) return true
+  #mayMatch(pattern: number, from: number, to: number, end: number): boolean {
+    const needed = this.#neededOf(pattern)
+    const words = this.#words
+    words.readStretch(from, to, end)
+    for (let index = 0; index < needed.length; index += 1) {
+      const one = needed[index] ?? null
+      if (one !== null && !words.mayMatch(one)) continue
+      if (this.#soughtOf(pattern)[index]?.test(this.#text.subarray(from, to)) === true) return true
+    }
     return false
   }
 
   /** Searches a section of the window, and continues after each match. */
-  #searchStretch(pattern: number, from: number, to: number): void {
-    if (this.#isOver(pattern)) return
-    if (!this.#mayMatch(pattern, this.#text.subarray(from, to))) return
+  #searchStretch(pattern: number, from: number, to: number, end: number): void {
+    if (this.#isOver(pattern) || !this.#mayMatch(pattern, from, to, end)) return
     const offsets = this.#offsets
     let start = from
     while (start < to && !this.#isOver(pattern)) {

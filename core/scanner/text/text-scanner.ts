@@ -18,6 +18,7 @@ import {
 } from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
 import { HiddenLetters, mayHide } from './hidden-letters.ts'
+import { MARK, WindowWords } from '../sieve/window-words.ts'
 import { type Hit, PlaceSearch } from './place-search.ts'
 import { type Escape, readEscape } from './read-escape.ts'
 import type { SearchBudget } from './search-budget.ts'
@@ -40,6 +41,7 @@ export const SHORT_LINE_WORDS = 3
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
 const DIGIT_BIT = 1 << BYTE.digit
+const BEYOND_BIT = 1 << BYTE.beyond
 const LETTER_R = 0x72
 /** The tag characters from U+E0000 on, in blocks of 128. */
 const TAG_BLOCK = 0xe0000 >> 7
@@ -47,10 +49,11 @@ const TAG_BLOCK = 0xe0000 >> 7
 /** The pattern number of hits of the learned model. */
 export const LEARNED_PATTERN = -1
 
-/** Scores the words of a piece by their hashes; a hit is a range of words. */
+/** Scores words by their hashes, from the first up to an end; a hit is a range of words. */
 export type WordJudge = (
   hashes: Int32Array,
-  count: number,
+  first: number,
+  end: number,
 ) => { readonly from: number; readonly to: number; readonly score: number } | null
 
 /** A window of text when it was evaluated, for decoding disguises. */
@@ -99,9 +102,9 @@ export class TextScanner {
   readonly #signs: Signs = emptySigns()
   readonly #lastToken: Int32Array
   readonly #lastAt: Int32Array
-  readonly #wordHashes = new Int32Array(WINDOW_BYTES)
-  readonly #wordStarts = new Int32Array(WINDOW_BYTES)
-  #wordCount = 0
+  readonly #words: WindowWords
+  /** The words up to here were passed to the learned model. */
+  #judged = 0
   readonly #onWords: WordJudge | null
 
   constructor(
@@ -111,7 +114,8 @@ export class TextScanner {
   ) {
     this.#onWords = onWords
     this.#compiled = compiled
-    this.#places = new PlaceSearch(compiled, this.#text, this.#offsets)
+    this.#words = new WindowWords(compiled.sieve, this.#text)
+    this.#places = new PlaceSearch(compiled, this.#text, this.#offsets, this.#words)
     this.#onWindow = onWindow
     this.#lastToken = new Int32Array(compiled.class_count).fill(-1e9)
     this.#lastAt = new Int32Array(compiled.class_count)
@@ -150,7 +154,8 @@ export class TextScanner {
     this.#windowStart = 0
     this.#pieceStart = 0
     this.#places.reset()
-    this.#wordCount = 0
+    this.#words.reset()
+    this.#judged = 0
     this.#tokens = FAR_TOKENS
     this.#lineTokens = FAR_TOKENS
     this.#shortLines = 0
@@ -218,11 +223,12 @@ export class TextScanner {
     const source = this.#source
     const text = this.#text
     const offsets = this.#offsets
-    const wordHashes = this.#wordHashes
-    const wordStarts = this.#wordStarts
+    const words = this.#words
+    const wordHashes = words.hashes
+    const wordStarts = words.starts
     const { filter } = this.#compiled.table
     const filterMask = FILTER_MASK
-    const digitBit = DIGIT_BIT
+    const oddBits = DIGIT_BIT | BEYOND_BIT
     const limit = WINDOW_BYTES - WINDOW_SLACK_BYTES
     let n = this.#n
     let length = 0
@@ -270,6 +276,7 @@ export class TextScanner {
       if (n >= limit) {
         this.#n = n
         if (length > 0) this.#endWord(hash, wordStart, length, bits)
+        words.mark(n - 1, n, MARK.unsure)
         this.#workOff(false)
         n = this.#n
         length = bits = 0
@@ -300,14 +307,14 @@ export class TextScanner {
         if (length > 0) {
           // Most words are in no list and have no sign of a disguise: they end here.
           const isPlain =
-            (bits & digitBit) === 0 && length >= shortestPlain && length <= longestPlain
+            (bits & oddBits) === 0 && length >= shortestPlain && length <= longestPlain
           const bit = (hash ^ (hash >>> 15)) & filterMask
           if (isPlain && ((filter[bit >> 3] as number) & (1 << (bit & 7))) === 0) {
             this.#tokens += 1
-            const count = this.#wordCount
+            const { count } = words
             wordHashes[count] = hash
             wordStarts[count] = wordStart
-            this.#wordCount = count + 1
+            words.count = count + 1
           } else {
             this.#n = n
             this.#endWord(hash, wordStart, length, bits)
@@ -450,6 +457,7 @@ export class TextScanner {
     const before = this.#ideographBefore
     this.#separate(kind === KIND.space ? 0x20 : kind === KIND.newline ? 0x0a : value, at)
     if (kind === KIND.ideograph) {
+      this.#words.mark(this.#n - 1, this.#n, MARK.beyond)
       // Scripts without spaces: every two neighbours count as a word.
       if (before !== 0) {
         const pair = Math.imul(HASH_SEED ^ before, HASH_PRIME)
@@ -465,7 +473,8 @@ export class TextScanner {
     this.#write(value, at)
     if (this.#length < KEY_LENGTH) this.#hash = Math.imul(this.#hash ^ value, HASH_PRIME)
     this.#length += 1
-    this.#bits |= value >= 0x30 && value <= 0x39 ? 1 << BYTE.digit : 1 << BYTE.lower
+    if (value >= 0x80) this.#bits |= BEYOND_BIT | (1 << BYTE.lower)
+    else this.#bits |= value >= 0x30 && value <= 0x39 ? DIGIT_BIT : 1 << BYTE.lower
   }
 
   #separate(value: number, at: number): void {
@@ -530,10 +539,12 @@ export class TextScanner {
 
   #endWord(key: number, wordStart: number, length: number, bits: number): void {
     this.#tokens += 1
-    this.#wordHashes[this.#wordCount] = key
-    this.#wordStarts[this.#wordCount] = wordStart
-    this.#wordCount += 1
+    const words = this.#words
+    words.hashes[words.count] = key
+    words.starts[words.count] = wordStart
+    words.count += 1
     this.#ideographBefore = 0
+    if ((bits & BEYOND_BIT) !== 0) this.#markBeyond(wordStart)
     this.#lookUp(key, wordStart)
     if ((bits & DIGIT_BIT) !== 0 || length < SHORTEST_PLAIN_WORD || length > LONGEST_PLAIN_WORD) {
       noteWord(
@@ -543,10 +554,18 @@ export class TextScanner {
         this.#offsets,
         wordStart,
         this.#n,
-        bits,
+        bits & ~BEYOND_BIT,
         this.#tokens,
       )
     }
+  }
+
+  /** Marks the word that ends here. */
+  #markBeyond(wordStart: number): void {
+    const text = this.#text
+    let isMixed = false
+    for (let at = wordStart; at < this.#n; at += 1) isMixed ||= WORD_BYTE[text[at] as number] !== 0
+    this.#words.mark(wordStart, this.#n, isMixed ? MARK.unsure : MARK.beyond)
   }
 
   #lookUp(key: number, wordStart: number): void {
@@ -599,13 +618,14 @@ export class TextScanner {
 
   /** Passes the words of the piece to the learned model. */
   #judgeWords(): void {
-    const count = this.#wordCount
-    this.#wordCount = 0
-    if (count === 0 || this.#onWords === null) return
-    const hit = this.#onWords(this.#wordHashes, count)
+    const { hashes, starts, count } = this.#words
+    const first = this.#judged
+    this.#judged = count
+    if (count === first || this.#onWords === null) return
+    const hit = this.#onWords(hashes, first, count)
     if (hit === null) return
-    const start = this.#offsets[this.#wordStarts[hit.from] as number] as number
-    const next = hit.to < count ? (this.#wordStarts[hit.to] as number) : this.#n
+    const start = this.#offsets[starts[hit.from] as number] as number
+    const next = hit.to < count ? (starts[hit.to] as number) : this.#n
     this.#places.hits.push({
       pattern: LEARNED_PATTERN,
       start,
@@ -629,6 +649,8 @@ export class TextScanner {
     if (isLast) return
     clearSigns(this.#signs)
     const shift = this.#n - OVERLAP_BYTES
+    this.#words.shift(shift, this.#n)
+    this.#judged = this.#words.count
     this.#text.copyWithin(0, shift, this.#n)
     this.#offsets.copyWithin(0, shift, this.#n)
     this.#n -= shift
