@@ -173,7 +173,7 @@ function covers(rule: readonly string[], operation: readonly string[]): boolean 
 }
 
 let [all, missing] = [0, 0]
-for (const { name, actions, description } of TEMPLATES) {
+for (const { name, base_url, actions, oauth, description } of TEMPLATES) {
   if (process.argv[2] !== undefined && process.argv[2] !== name) continue
   if ('none' in description) {
     process.stdout.write(`${name}: not compared: ${description.none}\n`)
@@ -182,7 +182,12 @@ for (const { name, actions, description } of TEMPLATES) {
   const operations = operationsOf(description)
   const source = description.npm ?? description.pypi ?? ''
   process.stdout.write(`${name}: ${operations.length} operations in ${source}\n`)
-  for (const [action, rules] of Object.entries(actions)) {
+  // A token endpoint that is a method of the API is in its description too.
+  const token_path = oauth?.token_url.startsWith(`${base_url}/`)
+    ? [`POST ${oauth.token_url.slice(base_url.length)}`]
+    : []
+  for (const [action, rules] of Object.entries({ ...actions, oauth: token_path })) {
+    if (rules.length === 0) continue
     const wanted = rules.flatMap((text) => {
       const { methods = [], paths = [] } = readRule(text) ?? {}
       return methods.flatMap((method) => paths.map((path) => ({ method, path })))

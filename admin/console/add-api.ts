@@ -1,7 +1,11 @@
-import { fillParameters, scopeOfTemplate } from '../../core/catalogue/templates/fill-template.ts'
+import {
+  consentScope,
+  fillParameters,
+  scopeOfTemplate,
+} from '../../core/catalogue/templates/fill-template.ts'
 import type { ApiTemplate, TemplateAction } from '../../core/catalogue/templates/template.ts'
 import { type ApiAnswer, ask, withQuery } from './api.ts'
-import type { Agent, Integration, Page } from './api-types.ts'
+import type { Agent, Connection, Integration, Page } from './api-types.ts'
 
 type Owner = Pick<Agent, 'agent_id' | 'agent_name'>
 
@@ -15,6 +19,18 @@ export interface AddedApi extends Owner {
   readonly path: string
   /** Name of the template, or an empty text. */
   readonly template: string
+  /** What has to be consented to at the provider before. */
+  readonly consent?: { readonly integration: Integration; readonly connection: Connection } | null
+}
+
+/** The client of an OAuth provider, and where that is. */
+export interface OauthClient {
+  readonly authorization_url: string
+  readonly token_url: string
+  /** May be empty. */
+  readonly issuer: string
+  readonly client_id: string
+  readonly client_secret: string
 }
 
 export interface ApiWishes {
@@ -22,6 +38,8 @@ export interface ApiWishes {
   readonly base_url: string
   readonly parameters: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, string>>
+  /** In place of the secrets. */
+  readonly oauth: OauthClient | null
   readonly actions: readonly TemplateAction[]
   readonly error_format: string
   /** One that exists, or a name or id: an agent that does not exist is created. */
@@ -35,10 +53,11 @@ type Created = Owner & { readonly api_key?: string }
 export interface Done {
   readonly integration: Integration | null
   readonly agent: Created | null
+  readonly connection: Connection | null
 }
-export const NOTHING_DONE: Done = { integration: null, agent: null }
+export const NOTHING_DONE: Done = { integration: null, agent: null, connection: null }
 
-/** Makes the integration of a template unless it exists, the agent unless it exists, and a scope for the chosen actions. */
+/** Makes the integration of a template unless it exists, the agent unless it exists, its connection, and a scope for the chosen actions. */
 export async function addApi(
   wishes: ApiWishes,
   done: { current: Done },
@@ -51,6 +70,9 @@ export async function addApi(
   const agent = await agentOf(wishes.agent, done.current.agent)
   if (!agent.ok) return agent
   done.current = { ...done.current, agent: agent.value }
+  const connection = await connectionOf(wishes, integration.value, agent.value, done.current)
+  if (!connection.ok) return connection
+  done.current = { ...done.current, connection: connection.value }
   const scope = scopeOfTemplate(template, actions)
   const { integration_id, base_url } = integration.value
   const { agent_id, agent_name, api_key = null } = agent.value
@@ -68,7 +90,27 @@ export async function addApi(
     base_url,
     path: path === '/' ? '' : path,
     template: template.name,
+    consent:
+      connection.value?.status === 'needs_consent'
+        ? { integration: integration.value, connection: connection.value }
+        : null,
   })
+}
+
+/** Of the agent alone; null if the API is called with the credential of the integration. */
+async function connectionOf(
+  { template: { name, oauth }, oauth: client, actions }: ApiWishes,
+  { integration_id }: Integration,
+  { agent_id }: Created,
+  { connection }: Done,
+): Promise<ApiAnswer<Connection | null>> {
+  if (connection !== null || client === null || oauth === undefined) return found(connection)
+  const scope = consentScope(oauth, actions)
+  const { issuer, ...members } = client
+  const type = 'oauth2_authorization_code'
+  const auth = { type, ...members, ...(issuer === '' ? {} : { issuer }), scope }
+  const body = { name, subject: `agent:${agent_id}`, auth }
+  return await ask('POST', `/admin/integrations/${integration_id}/connections`, { body })
 }
 
 const found = <T>(value: T): ApiAnswer<T> & { readonly ok: true } => ({
@@ -82,6 +124,7 @@ function createIntegration({
   base_url,
   parameters,
   secrets,
+  oauth,
   error_format,
 }: ApiWishes): Promise<ApiAnswer<Integration>> {
   const { name, auth, also_hosts, allow_encoded_slashes } = template
@@ -95,7 +138,7 @@ function createIntegration({
     ...(also_hosts === undefined ? {} : { also_hosts }),
     ...(allow_encoded_slashes === undefined ? {} : { allow_encoded_slashes }),
     error_format,
-    auth: { ...Object.fromEntries(shown), ...secrets },
+    auth: oauth === null ? { ...Object.fromEntries(shown), ...secrets } : { type: 'none' },
   }
   return ask('POST', '/admin/integrations', { body })
 }

@@ -20,7 +20,8 @@ ${table(
 ## Write one
 
 1. Copy a file of \`core/catalogue/templates/\`, name it after the template, and add it to \`all.ts\` there. \`{name}\` in the base URL is a
-   parameter; \`secrets\` names the environment variable of each secret member.
+   parameter; \`secrets\` names the environment variable of each secret member;
+   \`oauth\` has the pinned endpoints of a consent and the rights that each action needs.
 2. A line of an action is \`METHOD,METHOD /path /path\`, below the base URL, as in a [rule](../guides/scopes.md#scopes). \`read\` neither
    changes nor deletes, \`write\` is what an agent usually does, \`admin\` deletes, pays out, or changes who may do what.
 3. \`error_format\` is proposed to the operator, never set silently.
@@ -29,7 +30,8 @@ ${table(
 `
 
 function row(template: ApiTemplate): readonly string[] {
-  const { name, title, base_url, auth, secrets, actions, description, error_format } = template
+  const { name, title, base_url, auth, oauth, secrets, actions, description, error_format } =
+    template
   const has = TEMPLATE_ACTIONS.filter((action) => actions[action] !== undefined)
   const parameters = parametersOf(template).filter((one) => !base_url.includes(`{${one}}`))
   const more = [...parameters.map((one) => `{${one}}`), ...(auth['name'] ? [auth['name']] : [])]
@@ -37,7 +39,9 @@ function row(template: ApiTemplate): readonly string[] {
     `\`${name}\``,
     `${title}${error_format === undefined ? '' : ` (\`error_format\`: ${error_format})`}`,
     `\`${base_url}\``,
-    [auth.type, ...more].map((text) => `\`${text}\``).join(' '),
+    [[auth.type, ...more], oauth === undefined ? [] : ['oauth2_authorization_code']]
+      .flatMap((texts) => (texts.length === 0 ? [] : texts.map((text) => `\`${text}\``).join(' ')))
+      .join(' or '),
     Object.values(secrets)
       .map((variable) => `\`${variable}\``)
       .join(', '),

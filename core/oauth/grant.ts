@@ -67,6 +67,9 @@ export function resealGrant(ring: KeyRing, owner: CredentialOwner, grant: Grant)
   return { ...grant, access_token, refresh_token: again }
 }
 
+/** A token that nothing renews serves for as long as its provider says, at most and by default so long: there it is revoked. */
+const LASTING_S = 10 * 365 * 86_400
+
 /**
  * What a token answer makes of a grant.
  * @param before null for the answer to a code
@@ -78,11 +81,13 @@ export function grantOf(
   before: Grant | null,
   answer: FetchedToken & { readonly style: ClientStyle; readonly started_ms: number },
 ): Grant {
-  const { token, lifetime_s, refresh_token, refresh_lifetime_s, scope, style, started_ms } = answer
+  const { token, refresh_token, refresh_lifetime_s, scope, style, started_ms } = answer
   const sealed = (text: Secret, member: TokenMember): string =>
     seal(ring, text.reveal(), bindingOf(owner, member))
   const old = before === null ? null : openToken(ring, owner, before, 'refresh_token')
   const next = refresh_token ?? old
+  const lifetime_s =
+    next === null ? Math.min(answer.said_lifetime_s ?? LASTING_S, LASTING_S) : answer.lifetime_s
   return {
     fence: before?.fence ?? 0,
     access_token: sealed(token, 'access_token'),

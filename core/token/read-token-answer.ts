@@ -5,6 +5,8 @@ export interface FetchedToken {
   readonly token: Secret
   /** Lifetime of the token, counted from the request. */
   readonly lifetime_s: number
+  /** The lifetime as the endpoint said it; absent if it did not. */
+  readonly said_lifetime_s?: number
   /** With which the next token is requested; absent if the endpoint gave none that is usable. */
   readonly refresh_token?: Secret
   /** Lifetime of the refresh token, if the endpoint says it. */
@@ -38,22 +40,42 @@ const ERROR_CODES: ReadonlySet<unknown> = new Set([
   'server_error',
   'temporarily_unavailable',
 ])
+/** What Slack and GitHub say, with the status 200, in place of a code of RFC 6749. */
+const OWN_CODES: Readonly<Record<string, string>> = {
+  bad_client_secret: 'invalid_client',
+  bad_refresh_token: 'invalid_grant',
+  bad_verification_code: 'invalid_grant',
+  incorrect_client_credentials: 'invalid_client',
+  invalid_client_id: 'invalid_client',
+  invalid_code: 'invalid_grant',
+  invalid_refresh_token: 'invalid_grant',
+}
+/** Slack says whose a bearer token is. */
+const BEARER_TYPES: ReadonlySet<unknown> = new Set(['bearer', 'bot', 'user'])
 
 /** Parses the response of a token endpoint (RFC 6749 §5). */
 export function readTokenAnswer(status: number, body: Buffer): TokenAnswer {
   if (status >= 300 && status < 400) return noToken('redirect_refused', status)
   const answer = readObject(body)
-  if (status !== 200) {
-    const code = answer?.['error']
-    return noToken('refused', status, ERROR_CODES.has(code) ? String(code) : null)
-  }
+  const code = codeOf(answer?.['error'])
   const text = answer?.['access_token']
+  if (status !== 200 || (text === undefined && code !== null))
+    return noToken('refused', status, code)
   if (typeof text !== 'string') return noToken('unreadable_answer', status)
   const type = answer?.['token_type']
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+  if (typeof type !== 'string' || !BEARER_TYPES.has(type.toLowerCase()))
     return noToken('other_token_type', status)
   const token = usableToken(status, [text], readLifetime(answer?.['expires_in']))
   return token.kind === 'failed' ? token : { ...token, ...furtherMembers(answer ?? {}) }
+}
+
+function codeOf(said: unknown): string | null {
+  if (typeof said !== 'string') return null
+  return ERROR_CODES.has(said)
+    ? said
+    : Object.hasOwn(OWN_CODES, said)
+      ? (OWN_CODES[said] ?? null)
+      : null
 }
 
 /** @param parts of the token, which are separated by blanks */
@@ -74,10 +96,13 @@ export function usableToken(
 function furtherMembers({
   refresh_token,
   refresh_token_expires_in,
+  expires_in,
   scope,
 }: Readonly<Record<string, unknown>>): Partial<FetchedToken> {
   const refresh_lifetime_s = Number(refresh_token_expires_in)
+  const said_lifetime_s = Number(expires_in ?? Number.NaN)
   return {
+    ...(said_lifetime_s > 0 ? { said_lifetime_s } : {}),
     ...(typeof refresh_token === 'string' && isRefreshToken(refresh_token)
       ? { refresh_token: new Secret(refresh_token) }
       : {}),

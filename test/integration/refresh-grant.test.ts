@@ -309,6 +309,22 @@ test('a client secret that is kept elsewhere is read for each request, and witho
   assert.equal(await revokeTokens(parts, absent, await stored(absent)), 'revoked')
 })
 
+test('a token that nothing renews serves for as long as its provider says, and by default until it is revoked', () => {
+  const owner = {
+    organization_id: 'o',
+    integration_id: 'i',
+    base_url: 'https://a.test',
+  } as GrantOwner
+  const answer = { token: new Secret('t'), lifetime_s: 300, style: 'basic' as const, started_ms: 0 }
+  const endOf = (more: object): number =>
+    grantOf(ring, { ...owner, auth: { type: 'none' } }, null, { ...answer, ...more }).expires_ms
+  const TEN_YEARS_MS = 10 * 365 * 86_400_000
+  assert.equal(endOf({}), TEN_YEARS_MS)
+  assert.equal(endOf({ said_lifetime_s: 604_800 }), 604_800_000)
+  assert.equal(endOf({ said_lifetime_s: 1e300 }), TEN_YEARS_MS)
+  assert.equal(endOf({ refresh_token: new Secret('r') }), 300_000)
+})
+
 test('tokens that are moved to another connection or another API do not open', async () => {
   const owner = await granted()
   const grant = await stored(owner)

@@ -60,6 +60,8 @@ export async function startOidcProvider(options: {
   /** Of an access token. */
   readonly lifetime_s?: number
   readonly rotates?: boolean
+  /** Further scopes that it knows. */
+  readonly scopes?: readonly string[]
 }): Promise<OidcProvider> {
   // It has no types.
   const name: string = 'oidc-provider'
@@ -107,6 +109,7 @@ function configurationOf({
   redirect_uri,
   lifetime_s = HOUR_S,
   rotates = true,
+  scopes = [],
 }: Parameters<typeof startOidcProvider>[0]): object {
   return {
     clients: [
@@ -146,7 +149,7 @@ function configurationOf({
       AuthorizationCode: 60,
       IdToken: HOUR_S,
     },
-    scopes: SCOPE.split(' '),
+    scopes: [...SCOPE.split(' '), ...scopes],
     findAccount: (_: unknown, id: string) => ({
       accountId: id,
       claims: async () => ({ sub: id }),
@@ -197,7 +200,7 @@ async function interact(
     accountId: session?.accountId,
     clientId: params['client_id'],
   })
-  grant.addOIDCScope(SCOPE)
+  grant.addOIDCScope(`${SCOPE} ${params['scope']}`)
   if (params['resource'] !== undefined) grant.addResourceScope(params['resource'], 'read')
   return await finish({ consent: { grantId: await grant.save() } }, true)
 }

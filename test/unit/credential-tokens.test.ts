@@ -35,6 +35,7 @@ test('a token is read with its lifetime, however the endpoint writes the number'
     [{ expires_in: 'soon' }, 300],
     [{ expires_in: 1e12 }, 86_400],
     [{ token_type: 'bearer', scope: 'a', refresh_token: 'r' }, 60],
+    [{ ok: true, token_type: 'bot', error: undefined }, 60],
   ]
   for (const [more, lifetime_s] of rows) {
     const answer = read({ ...GOOD, ...more })
@@ -51,7 +52,11 @@ test('an answer without a token that can be used is a failure with its cause', (
     ['null', 200, 'unreadable_answer', null],
     [[], 200, 'unreadable_answer', null],
     [{ ...GOOD, access_token: 1 }, 200, 'unreadable_answer', null],
-    [{ error: 'invalid_client' }, 200, 'unreadable_answer', null],
+    [{ error: 'invalid_client' }, 200, 'refused', 'invalid_client'],
+    [{ ok: false, error: 'invalid_refresh_token' }, 200, 'refused', 'invalid_grant'],
+    [{ error: 'bad_verification_code' }, 200, 'refused', 'invalid_grant'],
+    [{ error: 'constructor' }, 200, 'unreadable_answer', null],
+    [{ error: 'your_secret_is_hunter2' }, 200, 'unreadable_answer', null],
     [{ ...GOOD, token_type: 'mac' }, 200, 'other_token_type', null],
     [{ ...GOOD, token_type: undefined }, 200, 'other_token_type', null],
     [{ ...GOOD, access_token: '' }, 200, 'unusable_token', null],

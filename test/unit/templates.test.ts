@@ -5,7 +5,8 @@ import { checkEntry } from '../../cli/config/check-entry.ts'
 import { readConfig } from '../../cli/config/read-config.ts'
 import { proposedFormat } from '../../core/catalogue/error-formats.ts'
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
-import { parametersOf } from '../../core/catalogue/templates/fill-template.ts'
+import { checkAuth } from '../../admin/integrations/check-auth.ts'
+import { consentScope, parametersOf } from '../../core/catalogue/templates/fill-template.ts'
 import { TEMPLATE_ACTIONS } from '../../core/catalogue/templates/template.ts'
 import { readRule } from '../../core/catalogue/rule-text.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
@@ -19,7 +20,7 @@ const VALUES: Readonly<Record<string, string>> = {
 }
 
 for (const template of TEMPLATES) {
-  const { name, auth, secrets, actions, error_format } = template
+  const { name, base_url, auth, oauth, secrets, actions, error_format } = template
   test(`the template ${name} makes an integration and scopes that the gateway accepts`, () => {
     assert.ok(existsSync(fromRoot('core', 'catalogue', 'templates', `${name}.ts`)))
     const needed = parametersOf(template)
@@ -42,6 +43,23 @@ for (const template of TEMPLATES) {
       assert.equal(rules?.length, actions[action].length)
     }
   })
+
+  if (oauth !== undefined)
+    test(`a consent to ${name} asks its own provider for the rights of each action`, () => {
+      const { scopes, separator, ...endpoints } = oauth
+      const { hostname } = new URL(base_url)
+      const type = 'oauth2_authorization_code'
+      const given = { type, ...endpoints, client_id: 'id', scope: consentScope(oauth, ['read']) }
+      assert.deepEqual(
+        checkAuth(given as never, () => false),
+        [],
+      )
+      for (const url of Object.values(endpoints)) assert.equal(new URL(url).hostname, hostname)
+      assert.deepEqual(Object.keys(scopes), Object.keys(actions))
+      const all = consentScope(oauth, TEMPLATE_ACTIONS).split(separator)
+      assert.equal(new Set(all).size, all.length)
+      assert.ok(all.every((scope) => /^[\w:.]+$/.test(scope)))
+    })
 
   test(`the action read of ${name} neither deletes nor replaces`, () => {
     for (const text of actions.read ?? [])

@@ -125,6 +125,7 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
     ['agents', 'agents'],
     ['agent', `agents/${made.agent_id}`],
     ['integrations', 'integrations'],
+    ['add-slack', 'integrations?do=add slack'],
     ['scopes', 'scopes'],
     ['scope', `scopes/${made.scope_id}`],
     ['alerts', 'alerts'],

@@ -6,7 +6,14 @@ import {
   type ApiTemplate,
   type TemplateAction,
 } from '../../../core/catalogue/templates/template.ts'
-import { type AddedApi, addApi, type ApiWishes, type Done, NOTHING_DONE } from '../add-api.ts'
+import {
+  type AddedApi,
+  addApi,
+  type ApiWishes,
+  type Done,
+  NOTHING_DONE,
+  type OauthClient,
+} from '../add-api.ts'
 import { withQuery } from '../api.ts'
 import type { Agent, Integration, Page } from '../api-types.ts'
 import { useAction } from '../use-action.ts'
@@ -79,13 +86,16 @@ function AddApiDialog({
   const [hasFormat, setFormat] = useState(false)
   // What an attempt that failed has made is not made again.
   const done = useRef<Done>(NOTHING_DONE)
-  const base_url = fillParameters(template.base_url, parameters)
+  const [client, setClient] = useState<OauthClient | null>(null)
+  const [own_url, setUrl] = useState<string | null>(null)
+  const base_url = own_url ?? fillParameters(template.base_url, parameters)
   const existing = useExisting(base_url)
   const wishes: ApiWishes = {
     template,
     base_url,
     parameters,
     secrets,
+    oauth: client,
     actions,
     error_format: (hasFormat ? template.error_format : undefined) ?? 'gateway',
     agent: agent ?? agent_name.trim(),
@@ -103,7 +113,11 @@ function AddApiDialog({
       onClose={onClose}
     >
       <ParameterFields of={template} values={parameters} onValues={setParameters} />
-      {existing.found === null ? (
+      <ConsentFields of={template} client={client} onClient={setClient} />
+      {client !== null && (
+        <TextField label="base url" type="url" value={base_url} onValue={setUrl} required />
+      )}
+      {client !== null ? null : existing.found === null ? (
         <SecretFields of={template} secrets={secrets} onSecrets={setSecrets} />
       ) : (
         <p>
@@ -174,6 +188,51 @@ const SecretFields = ({
     ))}
   </>
 )
+
+const CLIENT_FIELDS = [
+  ['client_id', 'text'],
+  ['client_secret', 'password'],
+  ['authorization_url', 'url'],
+  ['token_url', 'url'],
+  ['issuer', 'url'],
+] as const
+
+/** Consent at the provider in place of a token. The addresses are those of the template; some customers have others. */
+function ConsentFields({
+  of: { title, oauth },
+  client,
+  onClient,
+}: {
+  of: ApiTemplate
+  client: OauthClient | null
+  onClient: (client: OauthClient | null) => void
+}) {
+  if (oauth === undefined) return null
+  const { authorization_url, token_url, issuer = '' } = oauth
+  const empty = { client_id: '', client_secret: '', authorization_url, token_url, issuer }
+  return (
+    <>
+      <CheckField
+        label={`Connect by consent at ${title}`}
+        hint="An app of yours there asks for the rights that the actions need. The agent gets a connection of its own."
+        value={client !== null}
+        onValue={(is) => onClient(is ? empty : null)}
+      />
+      {client !== null &&
+        CLIENT_FIELDS.map(([name, type]) => (
+          <TextField
+            key={name}
+            label={words(name)}
+            type={type}
+            member={`/auth/${name}`}
+            value={client[name]}
+            onValue={(value) => onClient({ ...client, [name]: value.trim() })}
+            required={name !== 'issuer'}
+          />
+        ))}
+    </>
+  )
+}
 
 const ActionFields = ({
   of,

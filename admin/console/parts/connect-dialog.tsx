@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import type { Connection, Integration } from '../api-types.ts'
 import { subjectWords } from '../connection-words.ts'
@@ -5,6 +6,36 @@ import { useAction } from '../use-action.ts'
 import { useNames } from '../use-names.ts'
 import { Facts } from './bits.tsx'
 import { DialogForm } from './dialog.tsx'
+
+/** Of a new API whose calls are refused until somebody consents. */
+export function ConnectButton({
+  connection,
+  integration,
+}: {
+  connection: Connection
+  integration: Pick<Integration, 'name' | 'base_url'>
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const { integration_id, connection_id } = connection
+  return (
+    <>
+      <p>
+        Its calls are refused until somebody consents at the provider.{' '}
+        <button type="button" onClick={() => setOpen(true)}>
+          Connect {integration.name}
+        </button>
+      </p>
+      {isOpen && (
+        <ConnectDialog
+          connection={connection}
+          path={`/admin/integrations/${integration_id}/connections/${connection_id}`}
+          integration={integration}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  )
+}
 
 /** What is going to be asked of the provider, before anything is. Then the browser goes there. */
 export function ConnectDialog({

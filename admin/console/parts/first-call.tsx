@@ -8,6 +8,7 @@ import { type Client, CLIENTS, clientFor, reachableProxy, snippetsOf } from '../
 import { useLoad } from '../use-load.ts'
 import { type AddedApi, AddApiButtons } from './add-template.tsx'
 import { SecretOnce, Tag } from './bits.tsx'
+import { ConnectButton } from './connect-dialog.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Tabs } from './tabs.tsx'
 
@@ -18,7 +19,7 @@ const ENTRIES = '10'
 /** A new agent, or one with a new API: its key, how each client calls with it, and whether it has. */
 export function FirstCall({ of }: { of: AddedApi }) {
   const [added, setAdded] = useState<AddedApi>(of)
-  const { agent_id, agent_name, api_key, base_url, path, template } = added
+  const { agent_id, agent_name, api_key, base_url, path, template, consent = null } = added
   const [client, setClient] = useState<Client>(clientFor(template))
   const who = useContext(SessionContext)
   const snippets = snippetsOf({
@@ -53,6 +54,7 @@ export function FirstCall({ of }: { of: AddedApi }) {
           <strong>{agent_name}</strong> may call <code>{base_url}</code>.
         </p>
       )}
+      {consent !== null && <ConnectButton {...consent} />}
       <Tabs label="Clients" names={CLIENTS} value={client} onValue={setClient}>
         <pre tabIndex={0}>{snippets[client]}</pre>
         <CopyButton label="Copy" text={snippets[client]} />

@@ -25,6 +25,12 @@ export const fillParameters = (
     return ''
   })
 
+/** The rights at the provider that named actions need. */
+export const consentScope = (
+  { scopes, separator }: NonNullable<ApiTemplate['oauth']>,
+  actions: readonly TemplateAction[],
+): string => [...new Set(actions.flatMap((action) => scopes[action] ?? []))].join(separator)
+
 /** @throws for a line that is no rule; a test reads all */
 export const rulesOf = (
   template: ApiTemplate,

@@ -6,6 +6,36 @@ export const slack: ApiTemplate = {
   base_url: 'https://slack.com/api',
   auth: { type: 'bearer' },
   secrets: { token: 'SLACK_BOT_TOKEN' },
+  oauth: {
+    authorization_url: 'https://slack.com/oauth/v2/authorize',
+    token_url: 'https://slack.com/api/oauth.v2.access',
+    // Of a bot; `search.messages` needs a user's token.
+    scopes: {
+      read: [
+        'bookmarks:read',
+        'channels:history',
+        'channels:read',
+        'emoji:read',
+        'files:read',
+        'groups:history',
+        'groups:read',
+        'pins:read',
+        'reactions:read',
+        'team:read',
+        'users:read',
+      ],
+      write: [
+        'channels:join',
+        'chat:write',
+        'files:write',
+        'im:write',
+        'pins:write',
+        'reactions:write',
+      ],
+      admin: ['channels:manage', 'files:write', 'groups:write', 'usergroups:write'],
+    },
+    separator: ',',
+  },
   error_format: 'slack',
   also_hosts: [{ host: 'files.slack.com', methods: ['GET', 'POST'] }],
   actions: {

@@ -16,6 +16,15 @@ export interface ApiTemplate {
   readonly auth: { readonly type: string } & Readonly<Record<string, string>>
   /** The usual environment variable of each secret member. */
   readonly secrets: Readonly<Record<string, string>>
+  /** Consent at the provider in place of these secrets: its pinned endpoints, and the rights that each action needs there. */
+  readonly oauth?: {
+    readonly authorization_url: string
+    readonly token_url: string
+    /** If it says whose an answer is (RFC 9207). */
+    readonly issuer?: string
+    readonly scopes: Partial<Readonly<Record<TemplateAction, readonly string[]>>>
+    readonly separator: ' ' | ','
+  }
   /** Proposed, never set silently: it changes what agents receive. */
   readonly error_format?: ErrorFormat
   readonly also_hosts?: readonly {
