@@ -13,6 +13,10 @@ export const EdgeView = Strict({
       'For tokens other than those of admins of the default organization, a pseudonym: the name may be that of a host',
   }),
   region: Type.String(),
+  role: Type.Enum(['active', 'standby'], {
+    description:
+      'A `standby` has the same state as the others, and gets calls only while no `active` edge of its Envoy is healthy',
+  }),
   started_at: Timestamp,
   version: Nullable(
     Type.String({
@@ -52,12 +56,20 @@ export const edgeRoutes: readonly Route[] = [
       const seesAll = isDeploymentAdmin(actor, settings.organizationId)
       const edges = await liveEdgeRecords(redis, settings.killLease_ms)
       const data = edges.map(({ record, beat_age_ms }) => {
-        const { edge_id, region, started_at, version = null, in_flight } = record
-        const { tunnels = 0, forward_ca = null, draining } = record
-        const counts = { in_flight, tunnels, forward_ca, draining, beat_age_ms }
-        return seesAll
-          ? { edge_id, region, started_at, version, ...counts }
-          : { edge_id: pseudonymOf(edge_id, ring), region, started_at, version: null, ...counts }
+        const { edge_id, region, is_standby = false, started_at, version = null } = record
+        const { in_flight, tunnels = 0, forward_ca = null, draining } = record
+        return {
+          edge_id: seesAll ? edge_id : pseudonymOf(edge_id, ring),
+          region,
+          role: is_standby ? ('standby' as const) : ('active' as const),
+          started_at,
+          version: seesAll ? version : null,
+          in_flight,
+          tunnels,
+          forward_ca,
+          draining,
+          beat_age_ms,
+        }
       })
       return answer(200, { data, next_cursor: null })
     },

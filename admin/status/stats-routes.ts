@@ -28,7 +28,7 @@ export const Stats = Strict({
     silent: Type.Integer({
       minimum: 0,
       description:
-        'Edges that have lost their lease without shutting down; forgotten after a minute',
+        'Edges that have lost their lease without shutting down, until an alert about each stands for them',
     }),
     in_flight: Type.Integer({ minimum: 0, description: 'Calls in flight on all edges' }),
   }),

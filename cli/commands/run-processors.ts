@@ -1,6 +1,6 @@
 import { LineOutput } from '../../core/system/line-output.ts'
 import { type Environment, readSettings, type Settings } from '../../core/settings/settings.ts'
-import { extProcAddresses } from '../launcher/ext-proc-addresses.ts'
+import { activeProcessors, extProcAddresses } from '../launcher/ext-proc-addresses.ts'
 import { processLogLine } from '../launcher/process-log.ts'
 import { PROGRAMS } from '../launcher/programs.ts'
 import { type ChildSpec, Supervisor } from '../launcher/supervisor.ts'
@@ -51,9 +51,14 @@ export async function runProcessors(count: number, env: Environment): Promise<nu
   return code
 }
 
+const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''
+
 function processorSpecs(count: number, settings: Settings, env: Environment): ChildSpec[] {
   const addresses = extProcAddresses({ ...settings, extProcWorkers: count }, '')
   const edge = settings.edgeId.slice(0, EDGE_NAME_LIMIT)
+  // As `agw envoy-config` divides them, which needs both settings.
+  const isDivided = isSet(env, 'AGW_EXT_PROC_WORKERS') && isSet(env, 'AGW_ENVOY_CONCURRENCY')
+  const active = isDivided ? activeProcessors({ ...settings, extProcWorkers: count }) : count
   return addresses.map((address, index) => ({
     name: `ext-proc-${index + 1}`,
     command: process.execPath,
@@ -62,6 +67,7 @@ function processorSpecs(count: number, settings: Settings, env: Environment): Ch
       ...env,
       AGW_EXT_PROC_ADDRESS: address,
       AGW_EDGE_ID: `${edge}-${index + 1}`,
+      AGW_EDGE_STANDBY: String(index >= active),
     },
     probe: 'ipc',
     sockets: address.startsWith('unix:') ? [address.slice('unix:'.length)] : [],

@@ -15,6 +15,8 @@ const WEBHOOKS = '/webhooks?limit=200'
 interface Edge {
   readonly edge_id: string
   readonly region: string
+  /** Absent from services before 0.3. */
+  readonly role?: 'active' | 'standby'
   readonly version?: string | null
   readonly in_flight: number
   readonly draining: boolean
@@ -107,11 +109,12 @@ async function checkEdges(url: string, edges: readonly Edge[]): Promise<CheckRes
       ),
     ]
   const metrics = await ask(url, '/metrics', null)
-  return edges.map(({ edge_id, region, in_flight, draining, beat_age_ms }) => {
+  return edges.map(({ edge_id, region, role, in_flight, draining, beat_age_ms }) => {
     const check = `edge ${edge_id}`
     const lease = leaseOf(metrics.text, edge_id)
     const says = [
       region,
+      role === 'standby' ? 'stands by' : '',
       lease === null ? '' : lease ? 'holds its lease' : 'does not hold its lease',
       `${counted(in_flight, 'call')} in flight`,
       `last heartbeat ${beat_age_ms} ms ago`,

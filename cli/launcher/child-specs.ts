@@ -5,6 +5,7 @@ import { fromRoot } from '../../core/system/root.ts'
 import { type Environment, type Settings, withoutSecrets } from '../../core/settings/settings.ts'
 import type { DataDir, OwnSecrets } from './data-dir.ts'
 import type { Wrap } from './ends-with-parent.ts'
+import { activeProcessors } from './ext-proc-addresses.ts'
 import { PROGRAMS } from './programs.ts'
 import { type ChildSpec, FIRST_FD, type ProbeResult } from './supervisor.ts'
 import { valkeySocket } from './valkey-config.ts'
@@ -130,6 +131,7 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
       AGW_ACCESS_LOG_ADDRESS: boot.access_log_address,
       AGW_EDGE_ID: `${edgeName(boot)}-${index + 1}`,
       AGW_EDGE_BOOT: boot.edge_boot,
+      AGW_EDGE_STANDBY: String(index >= activeProcessors(boot.settings)),
       AGW_VERDICT_SECRET: boot.verdict_secret,
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),

@@ -271,6 +271,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     columns: [
       ['ID', 'edge_id'],
       ['REGION', 'region'],
+      ['ROLE', 'role'],
       ['IN FLIGHT', 'in_flight'],
       ['TUNNELS', 'tunnels'],
       ['DRAINING', 'draining'],

@@ -90,6 +90,8 @@ export interface EdgeRecord {
   readonly process_id?: string
   readonly region: string
   readonly started_at: string
+  /** Takes calls only while no other edge of its Envoy is healthy; absent if not, and in older edges. */
+  readonly is_standby?: boolean
   /** Version of the program; older edges do not report it. */
   readonly version?: string
   /**

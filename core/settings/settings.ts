@@ -661,6 +661,13 @@ export const SETTINGS = {
     'Set by agw start to the same random value for all starts of a child, since it runs one process of that name at a time. Otherwise each process makes its own.',
     internal,
   ),
+  edgeStandby: withDefault(
+    'AGW_EDGE_STANDBY',
+    kinds.trueOrFalse,
+    'false',
+    'Whether Envoy sends calls to this process only while no other is healthy.',
+    internal,
+  ),
   generatedAdminToken: optional(
     'AGW_GENERATED_ADMIN_TOKEN',
     kinds.adminToken,

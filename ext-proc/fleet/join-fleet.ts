@@ -79,12 +79,13 @@ const NO_AUTHORITY: Membership['authority'] = {
 
 /** What a heartbeat says of the process; `read` is called for each. */
 const identityOf = (
-  { edgeId: edge_id, processId: process_id, region }: FleetParts['settings'],
+  { edgeId: edge_id, processId: process_id, region, edgeStandby }: FleetParts['settings'],
   read: { readonly key_ids: () => readonly string[]; readonly forward_ca: () => string | null },
 ): EdgeLinkParts['edge'] => ({
   edge_id,
   process_id,
   region,
+  ...(edgeStandby ? { is_standby: true } : {}),
   started_at: new Date().toISOString(),
   version,
   store_format: STORE_FORMAT,

@@ -129,9 +129,8 @@ test('one processor decides calls; the other stands by and takes them when it di
   /** How many calls each of them holds, the active one first. */
   const held = async (): Promise<number[]> => {
     const { data } = await direct.send('GET', '/admin/edges')
-    return (data as { edge_id: string; in_flight: number }[])
-      .filter(({ edge_id }) => !edge_id.endsWith('log'))
-      .sort((a, b) => a.edge_id.localeCompare(b.edge_id))
+    return (data as { edge_id: string; role: string; in_flight: number }[])
+      .sort((a, b) => a.role.localeCompare(b.role))
       .map(({ in_flight }) => in_flight)
   }
   const isHeld = (...counts: number[]): Promise<true> =>
@@ -143,7 +142,7 @@ test('one processor decides calls; the other stands by and takes them when it di
   for (let n = 0; n < 4; n++) await open()
   await isHeld(4, 0)
   const active = (await stack.pids('ext-proc')).find((pid) =>
-    /AGW_EDGE_ID=[^\0]*-1\0/.test(readFileSync(`/proc/${pid}/environ`, 'latin1')),
+    /AGW_EDGE_STANDBY=false\0/.test(readFileSync(`/proc/${pid}/environ`, 'latin1')),
   )
   assert.ok(active !== undefined)
   process.kill(active, 'SIGKILL')

@@ -149,6 +149,7 @@ async function pretendEdges(page: Page): Promise<void> {
   const data = ['edge-1', 'edge-2'].map((edge_id, i) => ({
     edge_id,
     region: 'local',
+    role: i === 0 ? 'active' : 'standby',
     started_at,
     version: '0.2.0',
     in_flight: 3 + i,

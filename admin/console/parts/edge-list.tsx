@@ -24,7 +24,7 @@ export function EdgeList() {
             { head: 'Version', cell: ({ version }) => version },
             {
               head: 'State',
-              cell: ({ draining }) => <Tag text={draining ? 'draining' : 'active'} />,
+              cell: ({ draining, role }) => <Tag text={draining ? 'draining' : role} />,
             },
             { head: 'In flight', isNumber: true, cell: ({ in_flight }) => in_flight },
             { head: 'Tunnels', isNumber: true, cell: ({ tunnels }) => tunnels },
