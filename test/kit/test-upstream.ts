@@ -62,7 +62,7 @@ export async function startTestUpstream(): Promise<TestUpstream> {
   const received: ReceivedRequest[] = []
   const sockets = new Set<Socket>()
   let connections = 0
-  const git = await gitRoutes()
+  const git = gitRoutes()
   const twoHosts = twoHostRoutes(git, TEST_UPSTREAM_HOSTS.cdn)
   const routes: Readonly<Record<string, UpstreamRoute>> = {
     [TEST_UPSTREAM_HOSTS.chat]: chatRoutes,

@@ -8,11 +8,13 @@ import type { UpstreamRoute } from './received-request.ts'
 
 const run = promisify(execFile)
 
-/** A repository `demo.git` by smart HTTP: git's own CGI program answers. */
-export async function gitRoutes(): Promise<UpstreamRoute> {
-  const root = tempFolder('git')
-  await makeRepository(root)
-  return (received, request, response) => {
+/** A repository `demo.git` by smart HTTP: git's own CGI program answers. It is made when it is first asked for. */
+export function gitRoutes(): UpstreamRoute {
+  let made: Promise<string> | null = null
+  return async (received, request, response) => {
+    // Until it is read by git.
+    request.pause()
+    const root = await (made ??= makeRepository())
     const url = new URL(received.path, 'http://stand-in')
     const backend = spawn('git', ['http-backend'], {
       env: {
@@ -52,7 +54,8 @@ export async function gitRoutes(): Promise<UpstreamRoute> {
 /** Large enough that git sends the pack in many pieces. */
 const FILE_BYTES = 300_000
 
-async function makeRepository(root: string): Promise<void> {
+async function makeRepository(): Promise<string> {
+  const root = tempFolder('git')
   const work = join(root, 'work')
   mkdirSync(work)
   const env = {
@@ -74,4 +77,5 @@ async function makeRepository(root: string): Promise<void> {
   await run('git', ['clone', '-q', '--bare', work, bare], { env })
   // Every caller may push here: refusing is not the job of this server.
   await run('git', ['config', 'http.receivepack', 'true'], { cwd: bare, env })
+  return root
 }

@@ -25,14 +25,23 @@ with tarfile.open('demo-1.0.0.tgz', 'w:gz') as package:
 const PLACE = /^\/(git|releases|v2|files|simple|absolute|npm)\//
 type Place = 'git' | 'releases' | 'v2' | 'files' | 'simple' | 'absolute' | 'npm'
 
+/** Packages are made when the first is asked for, since few tests do. */
+function assetMaker(): (name: string) => Buffer | undefined {
+  let folder: string | null = null
+  return (name) => {
+    if (name === 'asset.bin') return Buffer.from('the asset')
+    if (name !== WHEEL && name !== 'demo-1.0.0.tgz') return undefined
+    if (folder === null) {
+      folder = tempFolder('packages')
+      execFileSync('python3', ['-c', MAKE_PACKAGES], { cwd: folder })
+    }
+    return readFileSync(join(folder, name))
+  }
+}
+
 /** A vendor that answers with a second host: what it hosts, tokens and assets are there. */
 export function twoHostRoutes(git: UpstreamRoute, cdn: string): UpstreamRoute {
-  const folder = tempFolder('packages')
-  execFileSync('python3', ['-c', MAKE_PACKAGES], { cwd: folder })
-  const assets = new Map<string, Buffer>(
-    [WHEEL, 'demo-1.0.0.tgz'].map((name) => [name, readFileSync(join(folder, name))]),
-  )
-  assets.set('asset.bin', Buffer.from('the asset'))
+  const assetOf = assetMaker()
   return (received, request, response) => {
     const port = /:\d+$/.exec(received.host)?.[0] ?? ''
     const { pathname, search } = new URL(received.path, 'http://stand-in')
@@ -49,7 +58,7 @@ export function twoHostRoutes(git: UpstreamRoute, cdn: string): UpstreamRoute {
       if (pathname.startsWith('/demo.git/')) return git(received, request, response)
       return pathname === '/token'
         ? answer('application/json', JSON.stringify({ token: REGISTRY_TOKEN }))
-        : answer('application/octet-stream', assets.get(name))
+        : answer('application/octet-stream', assetOf(name))
     }
     switch (PLACE.exec(pathname)?.[1] as Place | undefined) {
       case 'git':
