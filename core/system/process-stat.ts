@@ -10,6 +10,8 @@ export interface ProcessStat {
   readonly niceness: number
   /** User and system time so far, to 10,000 µs. */
   readonly cpu_us: number
+  /** The same of its children that have ended, and of theirs. */
+  readonly children_cpu_us: number
 }
 
 /** What Linux says of a process in /proc/PID/stat; null for one that has ended, even between two calls of the system. */
@@ -28,5 +30,6 @@ export function processStat(pid: number): ProcessStat | null {
     session: at(3),
     niceness: at(16),
     cpu_us: (at(11) + at(12)) * US_PER_TICK,
+    children_cpu_us: (at(13) + at(14)) * US_PER_TICK,
   }
 }

@@ -9,10 +9,10 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).padStart(6)} s
 const isTest = ({ is_suite }: TestEnd): boolean => !is_suite
 
 /** One line for a job, and all of its output where it failed. */
-export function printJob({ job, passed, ends, took_ms, output }: JobResult): void {
+export function printJob({ job, passed, ends, took_ms, cpu_ms, output }: JobResult): void {
   const tests = ends.filter(isTest)
   process.stdout.write(
-    `${passed ? '✔' : '✖'} ${seconds(took_ms)}  ${job.name}  (${tests.length} tests${job.file === null ? ` in ${new Set(tests.map(({ file }) => file)).size} files` : ''})\n`,
+    `${passed ? '✔' : '✖'} ${seconds(took_ms)}  ${job.name}  (${tests.length} tests${job.file === null ? ` in ${new Set(tests.map(({ file }) => file)).size} files` : ''}, ${seconds(cpu_ms).trim()} of CPU)\n`,
   )
   if (!passed) process.stdout.write(`${output}\n`)
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { processStat } from '../../core/system/process-stat.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import type { TestEnd } from './event-reporter.ts'
 import type { Job } from './plan-jobs.ts'
@@ -13,6 +14,8 @@ export interface JobResult {
   readonly passed: boolean
   readonly ends: readonly TestEnd[]
   readonly took_ms: number
+  /** CPU time of the process and of what it has waited for; 0 where the system does not say it. */
+  readonly cpu_ms: number
   /** What the process and its tests have written; empty where it was shown at once. */
   readonly output: string
 }
@@ -88,16 +91,27 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
     giveUp(`Not ended ${END_LIMIT_MS / 1000} s after its last test: ended by the runner.`),
   )
   const [code] = (await once(child, 'exit')) as [number | null]
+  const cpu_ms = newCpuOfChildren()
   clearTimeout(timer)
   stopWatching()
   running.delete(child)
   endGroup(child)
   const ends = readEvents(events).ends.filter(({ file }) => file !== IMPORT_FILES)
   const passed = code === 0 && ends.length > 0
-  return { job, passed, ends, took_ms: performance.now() - began_ms, output }
+  return { job, passed, ends, took_ms: performance.now() - began_ms, cpu_ms, output }
 }
 
 const pipes = ['pipe', 'pipe'] as const
+
+let known_cpu_ms = 0
+
+/** Linux adds what a child has used when it has ended. */
+function newCpuOfChildren(): number {
+  const cpu_ms = (processStat(process.pid)?.children_cpu_us ?? 0) / 1000
+  const added_ms = cpu_ms - known_cpu_ms
+  known_cpu_ms = cpu_ms
+  return added_ms
+}
 
 /** Calls back some time after all known tests have ended, if one of them failed. Returns the function that ends the watch. */
 function onceFailedAndDone(events: string, call: () => Promise<void>): () => void {
