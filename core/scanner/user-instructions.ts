@@ -1,7 +1,7 @@
 import { CATEGORIES, type Category } from './categories.ts'
 import { isDefended, isNamedCommand, withoutProtection } from './is-defended.ts'
 import { modelFinds } from './model-finds.ts'
-import { learnedModel } from './model/learned-model.ts'
+import { LEAST_WORDS, promptModel } from './model/learned-model.ts'
 import { IN_LANGUAGES } from './patterns/built-in.ts'
 import { isHidden } from './patterns/found-in.ts'
 import type { Candidate, Place } from './placed-candidate.ts'
@@ -41,6 +41,8 @@ const plain = (bytes: Buffer, start: number, end: number): string =>
     .replaceAll('\\n', '\n')
     .replaceAll('\\t', ' ')
 
+/** Shorter texts are questions and orders. */
+const LEAST_ADDRESSED_BYTES = 300
 /** Prompts are shorter than other instructions. */
 const LEAST_PROMPT_BYTES = 600
 /** How a prompt speaks to the model that it is written for, and of its user. People speak to each other of no "the user". */
@@ -48,8 +50,8 @@ const PROMPT_ADDRESS =
   /\b(?:you (?:are (?!using|on|in\b|not|running|ready|welcome|looking|new|done)|must|should|will|never|always)|your (?:task|role|goal|job|responses?|outputs?|answers?|purpose|capabilities|knowledge|tools?|instructions?)|the user(?:['’]s)?|user (?:asks|requests|wants|says|provides)|(?:this|the) gpt|use this (?:skill|agent)|use when|as an? (?:ai|expert|assistant)|act as)\b/gi
 const PROMPT_ADDRESS_PER_KB = 0.8
 
-/** What a text is as a whole: a prompt for a model, other instructions such as a skill or rules for agents, or neither. */
-export type Instructions = 'prompt' | 'instructions' | 'none'
+/** What a text is as a whole: a prompt for a model, other instructions such as a skill or rules for agents, one that speaks to a reader or of one at least, or none of these. */
+export type Instructions = 'prompt' | 'instructions' | 'addressed' | 'none'
 
 /**
  * What a text as a whole says: both kinds have many directives. A prompt speaks to one model, of its user; other instructions speak to a
@@ -59,19 +61,21 @@ export const instructionsOf = (
   bytes: Buffer,
   { start, end }: Pick<Place, 'start' | 'end'>,
 ): Instructions => {
-  if (end - start < LEAST_PROMPT_BYTES) return 'none'
+  if (end - start < LEAST_ADDRESSED_BYTES) return 'none'
   const text = plain(bytes, start, Math.min(end, start + READ_BYTES))
   const kilobytes = text.length / 1_000
-  if (count(text, DIRECTIVE) < DIRECTIVES_PER_KB * kilobytes) return 'none'
   const addressed = count(text, PROMPT_ADDRESS)
-  if (addressed >= LEAST_ADDRESS && addressed >= PROMPT_ADDRESS_PER_KB * kilobytes) return 'prompt'
-  if (end - start < LEAST_BYTES) return 'none'
   const address = count(text, ADDRESS)
+  const least: Instructions = addressed + address > 0 ? 'addressed' : 'none'
+  if (end - start < LEAST_PROMPT_BYTES) return least
+  if (count(text, DIRECTIVE) < DIRECTIVES_PER_KB * kilobytes) return least
+  if (addressed >= LEAST_ADDRESS && addressed >= PROMPT_ADDRESS_PER_KB * kilobytes) return 'prompt'
+  if (end - start < LEAST_BYTES) return least
   if (address >= ADDRESS_IN_PROSE_PER_KB * kilobytes) return 'instructions'
   const lines = count(text, STRUCTURE)
   const isLaidOut =
     address >= LEAST_ADDRESS && lines >= LEAST_STRUCTURE && lines >= STRUCTURE_PER_KB * kilobytes
-  return isLaidOut ? 'instructions' : 'none'
+  return isLaidOut ? 'instructions' : least
 }
 
 /** What instructions say to a model without being an attack: the words around it show whether it is one. */
@@ -103,28 +107,54 @@ const LINE_START = /(?:^|(?<!```\w*)\n)[ \t]*$/
 const BEFORE_BYTES = 2_000
 const AFTER_BYTES = 120
 const LINE_BYTES = 400
+/** The same without what else a long line says. */
+const NEAR_BYTES = 80
 /** Matches of a source that are looked at; further ones are findings. */
 const LOOKS = 32
-/** The score that supports a match: few words are judged, which hold the attack if it is one. */
-const SUPPORT = -0.3
-/** The same in a prompt, and the score at which its text is an attack as a whole. */
-const PROMPT_SUPPORT = 0.6
-const PROMPT_THRESHOLD = 2
+/** What a text is decides how far the line of a match must look like one of a prompt, and all other lines where only a model found something. */
+const LIMITS = {
+  prompt: { line: -0.75, rest: 1 },
+  instructions: { line: -1, rest: 0.7 },
+  addressed: { line: -2, rest: 0 },
+}
+/** How much more a line must look like one where instructions hardly ever hold what was found. */
+const UNUSUAL = 1.5
 /** What prompts say no more than others. */
 const NOT_IN_PROMPTS: ReadonlySet<Category> = new Set(['custom', 'shell_injection'])
+
+const isShort = (line: Buffer): boolean =>
+  (line.toString().match(/[\p{L}\p{N}]+/gu)?.length ?? 0) < LEAST_WORDS
 
 const lineAround = (
   bytes: Buffer,
   place: Pick<Place, 'start' | 'end'>,
   { start, end }: Pick<Candidate, 'start' | 'end'>,
+  reach: number,
 ): Buffer => {
-  const before = plain(bytes, Math.max(place.start, start - LINE_BYTES), start)
-  const after = plain(bytes, end, Math.min(place.end, end + LINE_BYTES))
+  const before = plain(bytes, Math.max(place.start, start - reach), start)
+  const after = plain(bytes, end, Math.min(place.end, end + reach))
   return Buffer.from(
     before.slice(before.lastIndexOf('\n') + 1) +
       plain(bytes, start, end) +
       (after.split('\n', 1)[0] ?? ''),
   )
+}
+
+/** Shorter lines are judged with those that follow. */
+const LEAST_PART = 80
+
+/** Lines, of which short ones are joined. */
+const partsOf = (text: string): string[] => {
+  const parts: string[] = []
+  let part = ''
+  for (const line of text.split('\n')) {
+    part += `${line}\n`
+    if (part.length < LEAST_PART) continue
+    parts.push(part)
+    part = ''
+  }
+  parts.push(part)
+  return parts
 }
 
 /**
@@ -145,8 +175,7 @@ export class UserInstructions {
   }
 
   /**
-   * Whether a match is only recorded: it is forbidden or reported, or it is usual in instructions and the learned model does not support it
-   * in its line.
+   * Whether a match is only recorded: it is forbidden or reported, or its line is usual in prompts.
    */
   mayContain(place: Place, candidate: Candidate): boolean {
     const { category, name, via } = candidate
@@ -158,12 +187,12 @@ export class UserInstructions {
     const kind = isOperators ? 'instructions' : found
     if (category === 'learned') return this.#isRestClean(place, kind)
     const isPrompt = kind === 'prompt'
-    const mayBeUsual = isPrompt
-      ? !NOT_IN_PROMPTS.has(category) && name !== 'chat_delimiter'
-      : SAID_IN_INSTRUCTIONS.has(category) &&
-        !NOT_IN_INSTRUCTIONS.has(name) &&
-        !IN_LANGUAGES.has(name)
     const isShell = category === 'shell_injection'
+    const isSaid = SAID_IN_INSTRUCTIONS.has(category)
+    const mayBeUsual =
+      name !== 'chat_delimiter' &&
+      (isPrompt ? !NOT_IN_PROMPTS.has(category) : isSaid && !IN_LANGUAGES.has(name)) &&
+      (kind !== 'addressed' || via.length === 0)
     const mayBeDefended = mayBeUsual || isShell || CATEGORIES[category].may_be_ruled_out
     if (!mayBeDefended || this.#looks >= LOOKS) return false
     this.#looks += 1
@@ -171,13 +200,19 @@ export class UserInstructions {
     const before = plain(this.#bytes, Math.max(place.start, start - BEFORE_BYTES), start)
     const match = plain(this.#bytes, start, end)
     const after = plain(this.#bytes, end, Math.min(place.end, end + AFTER_BYTES))
-    if (isDefended(before, match, after)) return true
-    if (isShell && isNamedCommand(before, after)) return true
-    if (!mayBeUsual || (isDemand(candidate) && LINE_START.test(before))) return false
+    if (kind !== 'addressed') {
+      if (isDefended(before, match, after)) return true
+      if (isShell && isNamedCommand(before, after)) return true
+    }
+    if (!mayBeUsual) return false
     if (isPrompt && (category === 'role_change' || name === 'stay_in_character')) return true
-    const line = lineAround(this.#bytes, place, candidate)
-    const threshold = isPrompt ? PROMPT_SUPPORT : SUPPORT
-    return !modelFinds(line, { ...learnedModel(), threshold }, this.#budget)
+    const line = lineAround(this.#bytes, place, candidate, LINE_BYTES)
+    if (isShort(line) && (kind === 'addressed' || (isDemand(candidate) && LINE_START.test(before))))
+      return false
+    const isUsual = isSaid && !NOT_IN_INSTRUCTIONS.has(name) && !IN_LANGUAGES.has(name)
+    const model = { ...promptModel(), threshold: LIMITS[kind].line - (isUsual ? 0 : UNUSUAL) }
+    const near = lineAround(this.#bytes, place, candidate, NEAR_BYTES)
+    return ![line, near].some((text) => modelFinds(text, model, this.#budget))
   }
 
   /** Each kind of match is recorded once in a text. */
@@ -194,13 +229,12 @@ export class UserInstructions {
   }
 
   /** Whether the learned model finds nothing besides what the instructions protect themselves with. */
-  #isRestClean(place: Place, kind: Instructions): boolean {
+  #isRestClean(place: Place, kind: Exclude<Instructions, 'none'>): boolean {
     let isClean = this.#clean.get(place.start)
     if (isClean === undefined) {
       const text = withoutProtection(plain(this.#bytes, place.start, place.end))
-      const model = learnedModel()
-      const threshold = kind === 'prompt' ? PROMPT_THRESHOLD : model.threshold
-      isClean = !modelFinds(Buffer.from(text), { ...model, threshold }, this.#budget)
+      const model = { ...promptModel(), threshold: LIMITS[kind].rest }
+      isClean = !partsOf(text).some((part) => modelFinds(Buffer.from(part), model, this.#budget))
       this.#clean.set(place.start, isClean)
     }
     return isClean

@@ -78,10 +78,15 @@ export const writeModel = (model: LearnedModel): Buffer => {
   ])
 }
 
-let shipped: LearnedModel | null = null
-
-/** The model that comes with the product, read once per process. */
-export const learnedModel = (): LearnedModel => {
-  shipped ??= readModel(readFileSync(fromRoot('core/scanner/model/weights.bin')))
-  return shipped
+/** A model that comes with the product, read once per process. */
+const shipped = (file: string): (() => LearnedModel) => {
+  let model: LearnedModel | null = null
+  return () => {
+    model ??= readModel(readFileSync(fromRoot('core/scanner/model', file)))
+    return model
+  }
 }
+
+export const learnedModel = shipped('weights.bin')
+/** Distinguishes attacks from the lines of prompts, in texts that speak to a model. */
+export const promptModel = shipped('prompt-weights.bin')
