@@ -7,6 +7,13 @@ export interface RequestState {
   readonly digest: string
 }
 
+/** A link to connect an API that a client has shown. */
+export interface ConnectState {
+  readonly nonce: string
+  readonly digest: string
+  readonly ends_ms: number
+}
+
 interface Asker {
   readonly organization_id: string
   readonly agent_id: string
@@ -20,11 +27,18 @@ const bindingOf = ({ organization_id, agent_id }: Asker): SealBinding => ({
   origin: '',
 })
 
-export const sealRequestState = (ring: KeyRing, asker: Asker, state: RequestState): string =>
-  `${STATE_PREFIX}${seal(ring, JSON.stringify(state), bindingOf(asker))}`
+export const sealRequestState = (
+  ring: KeyRing,
+  asker: Asker,
+  state: RequestState | ConnectState,
+): string => `${STATE_PREFIX}${seal(ring, JSON.stringify(state), bindingOf(asker))}`
 
 /** Null if this deployment has not sealed it for this agent. */
-export function openRequestState(ring: KeyRing, asker: Asker, text: string): RequestState | null {
+export function openRequestState(
+  ring: KeyRing,
+  asker: Asker,
+  text: string,
+): RequestState | ConnectState | null {
   const opened = unseal(ring, text.slice(STATE_PREFIX.length), bindingOf(asker))
-  return opened === null ? null : (JSON.parse(opened.reveal()) as RequestState)
+  return opened === null ? null : (JSON.parse(opened.reveal()) as RequestState | ConnectState)
 }

@@ -41,6 +41,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   connectionScopes: 'copied',
   connectionLastUsed: 'copied',
   connectUsed: 'live',
+  spentStates: 'live',
   apiKeys: 'copied',
   apiKeyIndex: 'copied',
   apiKeyLastUsed: 'copied',

@@ -213,6 +213,13 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'Set once the `connect_url` with this nonce was used; expires when that has ended.',
   },
+  spentStates: {
+    kind: 'spent-states',
+    of: ['organization_id', 'agent_id'],
+    type: 'sorted set',
+    holds:
+      'nonce → end, in ms, of each `requestState` by which a client of the agent has said that an API was connected; expires with the last.',
+  },
   apiKeys: { kind: 'api-keys', of: ['organization_id'], type: 'hash', holds: 'key_id → ApiKey' },
   apiKeyIndex: {
     kind: 'api-key-index',

@@ -54,6 +54,7 @@ export const SCRIPTS = {
   'settle-delivery': 15,
   'note-forwarded': 1,
   'take-approval': 17,
+  'spend-state': 1,
   'swap-grant': 2,
   'take-rates': null,
   'tell-counts': 5,

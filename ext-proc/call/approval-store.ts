@@ -3,8 +3,12 @@ import { openRequestState, sealRequestState } from '../../core/approval/request-
 import { type ApiPlace, consoleLink } from '../../core/settings/console-link.ts'
 import { noteForwarded, takeApproval } from '../../core/approval/take-approval.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { ApprovalServices } from './check-approval.ts'
+
+/** Of an agent, in ten minutes: more than a person connects. */
+const SPENT_STATES_MAX = 200
 
 interface Parts {
   readonly redis: RedisClient
@@ -37,5 +41,10 @@ export const approvalStore = ({
   edge_id,
   sealState: (asker, state) => sealRequestState(ring, asker, state),
   openState: (asker, text) => openRequestState(ring, asker, text),
+  spendState: async ({ organization_id, agent_id }, { nonce, ends_ms }, now_ms) => {
+    const spent = REDIS_KEYS.spentStates(organization_id, agent_id)
+    const limits = [Math.floor(now_ms), Math.ceil(ends_ms), SPENT_STATES_MAX]
+    return (await runScript(redis, 'spend-state', [spent], [nonce, ...limits])) === 1
+  },
   pageOf: (request_id) => consoleLink(place, 'requests', request_id),
 })

@@ -1,7 +1,5 @@
 import { awaitDecision, type HoldServices, type Wait, waitOf } from '../hold/await-decision.ts'
 import { composeRequest } from '../../core/approval/compose-request.ts'
-import type { RequestState } from '../../core/approval/request-state.ts'
-import { type McpMessage, QUESTION, readMcpMessage } from '../../core/approval/mcp-message.ts'
 import { REQUESTS_PATH } from '../../core/approval/access-hint.ts'
 import type { Approval, RequestedCall } from '../../core/approval/access-request.ts'
 import {
@@ -33,14 +31,22 @@ import { retryAfter } from '../verdict/retry-after.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { Forward } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
+import type { McpMessage } from '../../core/approval/mcp-message.ts'
+import {
+  askByUrl,
+  foreignState,
+  mcpMessageOf,
+  type QuestionServices,
+  calledUrl,
+} from './ask-by-url.ts'
 import type { SentBody } from './buffer-body.ts'
 import type { CallIo } from './call-io.ts'
 import type { ApprovedBy } from './review-call.ts'
 import { refusalAsResult } from './tool-result.ts'
 import { causeOf } from './cause-of.ts'
 
-export interface ApprovalServices extends HoldServices {
-  readonly approvals: {
+export interface ApprovalServices extends HoldServices, QuestionServices {
+  readonly approvals: QuestionServices['approvals'] & {
     /** @throws (rejects) when the store does not answer */
     readonly take: (wanted: WantedApproval, ask: NewRequest | null) => Promise<ApprovalState>
     readonly seal: (
@@ -54,19 +60,10 @@ export interface ApprovalServices extends HoldServices {
       was_sent: boolean,
     ) => Promise<void>
     readonly edge_id: string
-    readonly sealState: (
-      asker: Pick<WantedApproval, 'organization_id' | 'agent_id'>,
-      state: RequestState,
-    ) => string
-    readonly openState: (
-      asker: Pick<WantedApproval, 'organization_id' | 'agent_id'>,
-      text: string,
-    ) => RequestState | null
     /** The page of the console on which the request is decided. */
     readonly pageOf: (request_id: string) => string
   }
   readonly killBoard: Pick<RestrictionBoard, 'killedAt'>
-  readonly whyUnavailable: (error: unknown) => string | null
   readonly settings: { readonly gateway: Pick<GatewayAddress, 'proxy_url'> }
 }
 
@@ -87,6 +84,7 @@ const RETRY = retryAfter(RETRY_AFTER_MS)
 const URL_SHOWN_MAX = 2_048
 const TOOL_SHOWN_MAX = 128
 const EMPTY = Buffer.alloc(0)
+const FOREIGN_STATE = foreignState('approval')
 
 /** Whether a person has allowed exactly this call, which may then be made once. Otherwise it is requested. */
 export async function checkApproval(
@@ -98,7 +96,7 @@ export async function checkApproval(
   record: CallRecord,
   io: CallIo,
 ): Promise<Step<TakenApproval>> {
-  const tool = messageOf(call, body, facts)
+  const tool = mcpMessageOf(call, body, facts)
   const digested = digestedCall(call, needed, tool?.sent ?? body ?? EMPTY, tool?.counted ?? null)
   const hashed = callDigest(digested)
   const { approvals, nowMs, whyUnavailable } = services
@@ -118,8 +116,11 @@ export async function checkApproval(
       source_ip: record.facts.source_ip,
     })
   const repeats = tool?.state ?? null
-  const asked = repeats === null ? null : approvals.openState(wanted, repeats)
-  if (repeats !== null && asked?.digest !== wanted.digest) return FOREIGN_STATE
+  const opened = repeats === null ? null : approvals.openState(wanted, repeats)
+  // That of a link to connect says nothing of an approval.
+  const asked = opened !== null && 'request_id' in opened ? opened : null
+  const isForeign = asked === null ? opened === null : asked.digest !== wanted.digest
+  if (repeats !== null && isForeign) return FOREIGN_STATE
   let reached: Reached
   try {
     const making = asked === null ? ask : null
@@ -153,11 +154,27 @@ export async function checkApproval(
   // It was used, or its request has ended.
   if (asked !== null && (state.kind === 'none' || isOther)) return FOREIGN_STATE
   const refused = refusal(services, call, wanted, state)
-  const question =
+  return withPreference(shownRefusal(approvals, wanted, state, tool, refused, facts), preference)
+}
+
+/** Of a tool call, in the way in which its client shows it to its user or to the model. */
+function shownRefusal(
+  { pageOf, sealState }: ApprovalServices['approvals'],
+  wanted: WantedApproval,
+  state: ApprovalState,
+  tool: McpMessage | null,
+  refused: Deny,
+  facts: BodyFacts | null,
+): Deny {
+  const asked =
     state.kind === 'pending' && tool?.may_ask === true
-      ? askByUrl(services, wanted, state.request_id, refused, facts)
+      ? askByUrl(refused, facts, {
+          message: 'A person has to allow this call first. Open the page of the request.',
+          url: pageOf(state.request_id),
+          state: sealState(wanted, { request_id: state.request_id, digest: wanted.digest }),
+        })
       : null
-  return withPreference(question ?? refusalAsResult(refused, facts), preference)
+  return asked ?? refusalAsResult(refused, facts)
 }
 
 /** The store knows the agent otherwise than this process does. */
@@ -229,14 +246,11 @@ const digestedCall = (
   integration_sha256: recordHash(call.integration.integration),
   connection: connectionText(call.credential.credential.connection),
   method: call.method,
-  url: urlOf(call),
+  url: calledUrl(call),
   headers: call.outgoing.headers,
   body,
   counted,
 })
-
-const urlOf = ({ target, outgoing: { raw_query } }: AdmittedCall): string =>
-  `${target.origin}${target.raw_path}${raw_query === null ? '' : `?${raw_query}`}`
 
 function newRequest(
   { approvals }: ApprovalServices,
@@ -409,50 +423,4 @@ function refusal(
       return deny('approval', 'approval_required', details, { headers: RETRY, data })
     }
   }
-}
-
-/** Forged, of another agent or another call, or repeated after its approval was used. */
-const FOREIGN_STATE = deny('approval', 'bad_request', { reason: 'request_state' })
-
-/**
- * A single message to an MCP server. That it is one has to be said by the integration: a caller can write any body as JSON-RPC, and
- * another API may act on its `id`.
- */
-function messageOf(
-  { integration }: AdmittedCall,
-  body: Buffer | null,
-  facts: BodyFacts | null,
-): McpMessage | null {
-  const { error_format, base_url } = integration.integration
-  const isServer = error_format === 'jsonrpc' || base_url.endsWith('/mcp')
-  return isServer && facts?.json_rpc?.kind === 'single' && body !== null
-    ? readMcpMessage(body)
-    : null
-}
-
-/** The client shows its user the page of the request, and repeats the call with the state once the user is done. */
-function askByUrl(
-  { approvals }: ApprovalServices,
-  wanted: WantedApproval,
-  request_id: string,
-  refused: Deny,
-  facts: BodyFacts | null,
-): Deny | null {
-  const read = facts?.json_rpc ?? null
-  const [message] = read !== null && 'messages' in read ? read.messages : []
-  if (message?.id == null || !message.is_tool_call) return null
-  const params = {
-    mode: 'url',
-    message: 'A person has to allow this call first. Open the page of the request.',
-    url: approvals.pageOf(request_id),
-  }
-  const result = {
-    resultType: 'input_required',
-    inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
-    requestState: approvals.sealState(wanted, { request_id, digest: wanted.digest }),
-  }
-  const body = Buffer.from(
-    `{"jsonrpc":"2.0","id":${message.id},"result":${JSON.stringify(result)}}`,
-  )
-  return { ...refused, denial: { ...refused.denial, status: 200, body } }
 }

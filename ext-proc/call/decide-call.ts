@@ -13,6 +13,7 @@ import type { CallIo } from './call-io.ts'
 import type { SentBody } from './buffer-body.ts'
 import { causeOf } from './cause-of.ts'
 import { type ApprovalServices, checkApproval, type TakenApproval } from './check-approval.ts'
+import { type Answered, askToConnect, readConnectState } from './ask-by-url.ts'
 import { checkAccessGrant } from './check-access-grant.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
 import { checkRate, type RateServices } from './check-rate.ts'
@@ -112,26 +113,25 @@ async function decide(
   if (tools.kind === 'deny') return tools
   if (tools.value.is_checked) record.note('tools', 'pass')
 
-  if (call.settings.injection.enabled) {
-    record.setAside(-(facts?.scan_ms ?? 0))
-    const scanning = scanCall(services, call, facts, io)
-    const scan = scanning instanceof Promise ? await scanning : scanning
-    if (scan.kind === 'deny') return scan
-    record.scanned(scan.value)
-  }
+  const scanning = scanOf(services, call, facts, io, record)
+  const found = scanning instanceof Promise ? await scanning : scanning
+  if (found !== null) return found
 
   const choosing = wayOfCall(services, call)
   const way = choosing instanceof Promise ? await choosing : choosing
   if (way.kind === 'refused') return denyWay(call.integration.base.base_url, way)
 
+  const answered = readConnectState(services, call, sent, facts)
+  if (answered.kind === 'deny') return answered
   const asking = approvalOf(services, call, sent, facts, record, io)
   const approval = asking === null ? null : await asking
   if (approval?.kind === 'deny') return approval
 
-  const bytes = approval?.value?.body ?? sent
-  const filling = credentialOf(services, call, headers, bytes, asked)
+  const bytes = approval?.value?.body ?? answered.value?.body ?? sent
+  const filling = credentialOf(services, call, headers, bytes, asked, answered.value)
   const credential = filling instanceof Promise ? await filling : filling
-  if (credential.kind === 'deny') return unsent(approval, shownCredential(credential, facts))
+  if (credential.kind === 'deny')
+    return unsent(approval, shownCredential(services, call, sent, facts, credential))
   const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
   const reviewing = lastReview(services, call, facts, standing, approval?.value ?? null)
   const ended = reviewing === null ? null : await reviewing
@@ -155,9 +155,36 @@ async function decide(
   return approval?.value?.forward(verdict) ?? verdict
 }
 
+/** Null if it passes, or is not scanned. */
+function scanOf(
+  services: ScanServices,
+  call: AdmittedCall,
+  facts: BodyFacts | null,
+  io: CallIo,
+  record: CallRecord,
+): Deny | null | Promise<Deny | null> {
+  if (!call.settings.injection.enabled) return null
+  record.setAside(-(facts?.scan_ms ?? 0))
+  const note = (scan: Awaited<ReturnType<typeof scanCall>>): Deny | null => {
+    if (scan.kind === 'deny') return scan
+    record.scanned(scan.value)
+    return null
+  }
+  const scanning = scanCall(services, call, facts, io)
+  return scanning instanceof Promise ? scanning.then(note) : note(scanning)
+}
+
 /** A person has to act: of a tool call the model has to see the link. */
-const shownCredential = (refused: Deny, facts: BodyFacts | null): Deny =>
-  refused.denial.reason === 'connection_required' ? refusalAsResult(refused, facts) : refused
+const shownCredential = (
+  services: DecisionServices,
+  call: AdmittedCall,
+  sent: SentBody | null,
+  facts: BodyFacts | null,
+  refused: Deny,
+): Deny =>
+  refused.denial.reason === 'connection_required'
+    ? (askToConnect(services, call, sent, facts, refused) ?? refusalAsResult(refused, facts))
+    : refused
 
 const unsent = (taken: Pass<TakenApproval | null> | null, refused: Deny): Deny | Promise<Deny> =>
   taken?.value?.unsent(refused) ?? refused
@@ -215,11 +242,14 @@ function credentialOf(
   headers: readonly Header[],
   sent: SentBody | null,
   asked: TokenOrder | null,
+  answered: Answered | null,
 ): Step<FilledCredential> | Promise<Step<FilledCredential>> {
   const readying = readyCredential(services, call, headers, sent?.bytes ?? null, asked)
-  return readying instanceof Promise
-    ? readying.then((ready) => attach(services, call, ready))
-    : attach(services, call, readying)
+  const filled =
+    readying instanceof Promise
+      ? readying.then((ready) => attach(services, call, ready))
+      : attach(services, call, readying)
+  return answered === null ? filled : Promise.resolve(filled).then(answered.spend)
 }
 
 function attach(

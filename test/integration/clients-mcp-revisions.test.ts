@@ -190,6 +190,27 @@ test('a client that can show a URL shows the page of the request, and its tool c
   await client.close()
 })
 
+/** One message, as a client of any revision sends it. */
+async function postTo(
+  url: string | URL,
+  key: string,
+  message: object,
+  mirrors: Readonly<Record<string, string>> = {},
+): Promise<any> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...mirrors,
+    },
+    body: JSON.stringify(message),
+  })
+  const text = await answer.text()
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
+}
+
 test('a tool call that is repeated with another id and progress token is the same call, and no other is', async () => {
   const agent = await agentWith(ASKING)
   const body = (id: number | string, more: object = {}, args: object = { n: 1 }) => ({
@@ -198,19 +219,7 @@ test('a tool call that is repeated with another id and progress token is the sam
     method: 'tools/call',
     params: { name: 'add', arguments: args, _meta: { progressToken: id }, ...more },
   })
-  const post = async (message: object, key = agent.api_key) => {
-    const answer = await fetch(urlOf('2025-11-25'), {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify(message),
-    })
-    const text = await answer.text()
-    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as any
-  }
+  const post = (message: object, key = agent.api_key) => postTo(urlOf('2025-11-25'), key, message)
   const requestIn = (answer: any): string =>
     /arq_[A-Za-z0-9]+/.exec(JSON.stringify(answer.result ?? answer))?.[0] ?? ''
   const first = requestIn(await post(body(1)))
@@ -252,4 +261,102 @@ test('a tool call that is repeated with another id and progress token is the sam
   assert.equal(server.ran.length, before + 1)
   // Its approval is used.
   await refused(sent)
+})
+
+test('a client that can show a URL shows the link to connect, and its tool call then runs with the connection', async () => {
+  const { operator } = stack
+  stack.dns.set('mcp-connect.test', ['127.0.0.1'])
+  const lacking = await operator.makeIntegration(
+    `${server.url.replace('127.0.0.1', 'mcp-connect.test')}/${NEWEST}`,
+    { auth: { type: 'none' }, error_format: 'jsonrpc' },
+  )
+  const makeAgent = async () => {
+    const agent = await operator.makeAgent()
+    await operator.makeScope(agent.agent_id, lacking.integration_id, { users: ['alice'] })
+    return agent
+  }
+  const connections = `/admin/integrations/${lacking.integration_id}/connections`
+  const auth = { type: 'bearer', token: 'token-of-the-connection' }
+  const connect = async (connect_url: string): Promise<void> => {
+    assert.ok(connect_url.startsWith(`${stack.apiUrl}/#/connect/`), connect_url)
+    const token = decodeURIComponent(connect_url.split('/connect/')[1] ?? '')
+    await operator.send('POST', '/admin/connect', { token, auth }, 201)
+  }
+  const url = `${stack.proxyUrl}/${lacking.base_url}`
+
+  // The official client, connected while its agent still has a connection.
+  const agent = await makeAgent()
+  const own = { name: 'own', subject: `agent:${agent.agent_id}`, auth }
+  const { connection_id } = await operator.send('POST', connections, own)
+  const client = new Client(INFO, {
+    versionNegotiation: { mode: { pin: NEWEST } },
+    capabilities: { elicitation: { url: {} } },
+  })
+  const shown: string[] = []
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    shown.push((params as { readonly url: string }).url)
+    await connect(shown[0] ?? '')
+    return { action: 'accept' }
+  })
+  const requestInit = { headers: { authorization: `Bearer ${agent.api_key}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
+  await operator.send('DELETE', `${connections}/${connection_id}`)
+  const before = server.ran.length
+  const { isError } = textOf(await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } }))
+  assert.deepEqual([isError, shown.length, server.ran.length], [false, 1, before + 1])
+  await client.close()
+
+  // Its state is of no use for anything else, and once.
+  const [asking, other] = [await makeAgent(), await makeAgent()]
+  const capabilities = { elicitation: { url: {} } }
+  const body = (id: number, n: number, more: object = {}, params: object = {}) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: {
+      name: 'add',
+      arguments: { n },
+      _meta: {
+        progressToken: id,
+        'io.modelcontextprotocol/protocolVersion': NEWEST,
+        'io.modelcontextprotocol/clientInfo': INFO,
+        'io.modelcontextprotocol/clientCapabilities': { ...capabilities, ...more },
+      },
+      ...params,
+    },
+  })
+  const post = (message: object, key = asking.api_key) =>
+    postTo(url, key, message, { 'mcp-method': 'tools/call', 'mcp-name': 'add' })
+  const { result } = await post(body(1, 7))
+  assert.equal(result.resultType, 'input_required')
+  const { requestState } = result
+  const { params } = result.inputRequests.agw_approval
+  assert.equal(params.mode, 'url')
+  // One that cannot show it gets the refusal with its link, as before.
+  assert.equal((await post(body(1, 7, { elicitation: {} }))).result.isError, true)
+  const sent = server.requests.length
+  const refused = async (message: object, key?: string): Promise<void> => {
+    const { error } = await post(message, key)
+    assert.equal(error?.data?.error ?? error, 'bad_request', JSON.stringify(error))
+  }
+  const forged = `${requestState.slice(0, -2)}${requestState.endsWith('AA') ? 'BB' : 'AA'}`
+  for (const state of [forged, 'agw.v1', 'agw.'])
+    await refused(body(2, 7, {}, { requestState: state }))
+  // Nothing was connected yet: the client is asked again.
+  const again = await post(body(2, 7, {}, { requestState }))
+  assert.equal(again.result.resultType, 'input_required')
+  await connect(params.url)
+  const { subject: _, ...forOther } = own
+  await operator.send('POST', connections, { ...forOther, subject: `agent:${other.agent_id}` })
+  await refused(body(3, 7, {}, { requestState }), other.api_key)
+  await refused(body(3, 8, {}, { requestState }))
+  assert.equal(server.requests.length, sent)
+  const inputResponses = { agw_approval: { action: 'accept' } }
+  const answered = body(3, 7, {}, { requestState, inputResponses })
+  const done = await post(answered)
+  assert.equal(done.result?.isError ?? false, false, JSON.stringify(done))
+  await refused(answered)
+  assert.equal(server.requests.length, sent + 1)
+  const { params: arrived } = JSON.parse(server.bodies.at(-1) ?? '')
+  assert.deepEqual(arrived, body(3, 7).params, 'the API sees neither the state nor the answer')
 })

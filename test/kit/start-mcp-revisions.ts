@@ -20,6 +20,8 @@ export interface McpRevisions {
   readonly ran: readonly string[]
   /** Every request that came, as its method and path. */
   readonly requests: readonly string[]
+  /** The bodies of these. */
+  readonly bodies: readonly string[]
   readonly stop: () => Promise<void>
 }
 
@@ -33,6 +35,7 @@ const TOOLS = ['add', 'delete_everything', 'delete_one', 'search'].map((name) =>
 export async function startMcpRevisions(): Promise<McpRevisions> {
   const ran: string[] = []
   const requests: string[] = []
+  const bodies: string[] = []
   const handlers = new Map(
     MCP_REVISIONS.map((revision) => [
       `/mcp/${revision}`,
@@ -44,6 +47,7 @@ export async function startMcpRevisions(): Promise<McpRevisions> {
     requests.push(`${method} ${url}`)
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
+    bodies.push(Buffer.concat(parts).toString())
     const handler = handlers.get(url)
     const answer = await handler?.fetch(
       new Request(`http://kit${url}`, {
@@ -63,6 +67,7 @@ export async function startMcpRevisions(): Promise<McpRevisions> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     ran,
     requests,
+    bodies,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()

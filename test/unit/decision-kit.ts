@@ -298,6 +298,7 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
       edge_id: 'edge-1',
       sealState: () => 'agw.sealed',
       openState: () => null,
+      spendState: () => Promise.resolve(false),
       pageOf: (request_id) => `http://console/#/requests/${request_id}`,
     },
     nowMs: () => Date.parse('2026-06-01T00:00:00.000Z'),
