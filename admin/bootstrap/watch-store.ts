@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
 import { bootstrapStore, type FirstThings } from './bootstrap-store.ts'
 import { raiseStoreLost } from './store-lost.ts'
 
-const LOOK_INTERVAL_MS = 1000
+const LOOK_INTERVAL_S = 1
 const EMPTIED =
   'The store was emptied: agents, keys, credentials and kills are gone. Edges keep refusing the agents that they know as killed. Restore a backup before you restart them.'
 
@@ -27,7 +28,7 @@ export function watchStore(
     if (made.length > 0) log.warn({ made }, 'the store was empty and has been set up again')
     onMade(made)
   }
-  const timer = setInterval(() => {
+  return onBeat(LOOK_INTERVAL_S, () => {
     if (looking) return
     looking = true
     // A store that does not answer is checked again in a second.
@@ -36,6 +37,5 @@ export function watchStore(
       .finally(() => {
         looking = false
       })
-  }, LOOK_INTERVAL_MS)
-  return () => clearInterval(timer)
+  })
 }

@@ -4,9 +4,10 @@ import { commit } from '../../core/change/commit.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
 import type { RecentChange, RecentChanges } from '../context/recent-changes.ts'
 
-const LOOK_INTERVAL_MS = 1_000
+const LOOK_INTERVAL_S = 1
 /** How many of the lost changes an entry names; all are counted, and logged. */
 const NAMED_MAX = 20
 
@@ -31,7 +32,7 @@ export function watchLostChanges(parts: Parts): () => void {
     isNew = true
   }
   redis.on('ready', onReady)
-  const timer = setInterval(() => {
+  const stop = onBeat(LOOK_INTERVAL_S, () => {
     if (!isNew || isLooking) return
     isNew = false
     isLooking = true
@@ -40,9 +41,9 @@ export function watchLostChanges(parts: Parts): () => void {
       .finally(() => {
         isLooking = false
       })
-  }, LOOK_INTERVAL_MS)
+  })
   return () => {
-    clearInterval(timer)
+    stop()
     redis.off('ready', onReady)
   }
 }

@@ -1,7 +1,8 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
 
-const FLUSH_INTERVAL_MS = 2000
+const FLUSH_INTERVAL_S = 2
 /** Uses that wait to be written; beyond it the next ones of other tokens are not noted until the next flush. */
 const WAITING_LIMIT = 10_000
 
@@ -9,13 +10,13 @@ const WAITING_LIMIT = 10_000
 export class LastUses {
   readonly #redis: RedisClient
   readonly #now: () => Date
-  readonly #timer: NodeJS.Timeout
+  readonly #stopFlushing: () => void
   #waiting = new Map<string, readonly [organization_id: string, token_id: string, ms: number]>()
 
   constructor(redis: RedisClient, now: () => Date) {
     this.#redis = redis
     this.#now = now
-    this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
+    this.#stopFlushing = onBeat(FLUSH_INTERVAL_S, () => void this.flush())
   }
 
   note(organization_id: string, token_id: string): void {
@@ -43,7 +44,7 @@ export class LastUses {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#stopFlushing()
     await this.flush()
   }
 }

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
 
 /** How long one read blocks; new organizations are seen in between. */
-const BLOCK_MS = 1_000
+const BLOCK_MS = 2_000
 /** Under load, the logs are looked at this often. */
 const PACE_MS = 250
 const STORE_PAUSE_MS = 500
@@ -49,12 +50,12 @@ export class LogWatch {
     if (signal.aborted || this.#looks !== mark || left_ms <= 0) return
     await new Promise<void>((resolve) => {
       const end = (): void => {
-        clearTimeout(timer)
+        stop()
         signal.removeEventListener('abort', end)
         this.#waiting.delete(end)
         resolve()
       }
-      const timer = setTimeout(end, left_ms)
+      const stop = onBeat(Math.ceil(left_ms / 1_000), end)
       signal.addEventListener('abort', end)
       this.#waiting.add(end)
     })

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
 import type { KeyRing } from '../../core/keys/seal.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { ApiPlace } from '../../core/settings/console-link.ts'
@@ -18,7 +19,7 @@ import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { ATTEMPT_LIMIT_MS, type Sender } from './send-delivery.ts'
 
 /** Interval of notices, cleanup of deleted webhooks and retention. */
-const HOUSEKEEPING_INTERVAL_MS = 5000
+const HOUSEKEEPING_INTERVAL_S = 5
 
 export interface WebhookParts {
   readonly settings: SenderSettings & ApiPlace & Pick<Settings, 'webhookDelays_ms'>
@@ -81,15 +82,15 @@ export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
     const organizations = await redis.hkeys(REDIS_KEYS.organizations)
     for (const organization_id of organizations) await queue.trim(organization_id)
   }
-  const timer = setInterval(() => {
+  const stopHousekeeping = onBeat(HOUSEKEEPING_INTERVAL_S, () => {
     notify()
     tidy().catch(ignoreUntilNext)
-  }, HOUSEKEEPING_INTERVAL_MS)
+  })
   relay.start()
   worker.start()
   return {
     stop: async () => {
-      clearInterval(timer)
+      stopHousekeeping()
       await relay.stop()
       await worker.stop()
     },

@@ -17,6 +17,6 @@ export interface EdgeSnapshot {
   }[]
 }
 
-export const SNAPSHOT_INTERVAL_MS = 5_000
+export const SNAPSHOT_INTERVAL_S = 5
 /** A process whose snapshot is older than this is not shown. */
 export const SNAPSHOT_MAX_AGE_MS = 30_000

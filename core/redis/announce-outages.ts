@@ -1,10 +1,10 @@
+import { onBeat } from '../system/on-beat.ts'
 import { connectionProblem, lastError } from './connection-problem.ts'
 import type { RedisClient } from './run-script.ts'
 
 /** An outage that lasts this long is reported. A reconnection is shorter. */
 const FIRST_NOTICE_MS = 1_000
 const NOTICE_INTERVAL_MS = 10_000
-const CHECK_INTERVAL_MS = 1_000
 
 interface Log {
   warn(data: object, message: string): void
@@ -43,11 +43,11 @@ export function announceOutages(
     const error = lastError(redis)
     log.warn(error === '' ? {} : { error }, `the store is unavailable: ${problem}`)
   }
-  const timer = setInterval(async () => {
+  const look = async (): Promise<void> => {
     if (isChecking) return
     isChecking = true
     report(await check())
     isChecking = false
-  }, CHECK_INTERVAL_MS)
-  return () => clearInterval(timer)
+  }
+  return onBeat(1, () => void look())
 }

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
+import { onBeat } from '../system/on-beat.ts'
 import { clusterConnector } from './cluster-connector.ts'
 import { ClusterMap } from './cluster-map.ts'
 import { noteProblems } from './connection-problem.ts'
@@ -18,7 +19,7 @@ const BLOCKING_SILENCE_LIMIT_MS = 30_000
 /** A new primary is found this much later in the worst case, and an edge may have lost its lease by then. */
 const RECONNECT_MAX_MS = 200
 /** A subscription only receives, so an unavailable peer is detected by a ping without a reply. */
-const PING_INTERVAL_MS = 1_000
+const PING_INTERVAL_S = 1
 
 export interface RedisRole {
   /** Shown in CLIENT LIST. */
@@ -128,16 +129,14 @@ const sentinelLogin = (
 
 function keepPinging(client: StoreClient): void {
   let read = -1
-  const timer = setInterval(() => {
+  const stop = onBeat(PING_INTERVAL_S, () => {
     if (client.status !== 'ready') return
     const { bytesRead } = client.stream
     // What came since the last look says as much as the reply to a ping.
     if (bytesRead === read) client.ping().catch(() => undefined)
     read = bytesRead
-  }, PING_INTERVAL_MS)
-  // A client that is disconnected between two attempts emits no 'end', and must not keep the process running.
-  timer.unref()
+  })
   client.on('end', () => {
-    if (client.is_closed) clearInterval(timer)
+    if (client.is_closed) stop()
   })
 }

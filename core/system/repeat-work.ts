@@ -1,3 +1,5 @@
+import { onBeat } from './on-beat.ts'
+
 /**
  * Does the work at each interval, one run at a time. Does not keep the process alive.
  * @returns a function that ends it, and resolves when a run in progress has ended
@@ -8,16 +10,15 @@ export function repeatWork(
   failed: (error: unknown) => void,
 ): () => Promise<void> {
   let running: Promise<void> | null = null
-  const timer = setInterval(() => {
+  const stop = onBeat(interval_ms / 1_000, () => {
     running ??= work()
       .catch(failed)
       .finally(() => {
         running = null
       })
-  }, interval_ms)
-  timer.unref()
+  })
   return async () => {
-    clearInterval(timer)
+    stop()
     await running
   }
 }

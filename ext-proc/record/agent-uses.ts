@@ -1,8 +1,9 @@
 import type { ApiKey } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
 
-const FLUSH_INTERVAL_MS = 2000
+const FLUSH_INTERVAL_S = 2
 /** Agents whose uses are noted between two writes; others are noted the next time. */
 const AGENTS_MAX = 50_000
 /** Keys and connections that are noted for one agent between two writes. */
@@ -30,13 +31,13 @@ interface Uses {
 export class AgentUses {
   readonly #redis: RedisClient
   readonly #nowMs: () => number
-  readonly #timer: NodeJS.Timeout
+  readonly #stopFlushing: () => void
   #waiting = new Map<string, Uses>()
 
   constructor(redis: RedisClient, nowMs: () => number) {
     this.#redis = redis
     this.#nowMs = nowMs
-    this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
+    this.#stopFlushing = onBeat(FLUSH_INTERVAL_S, () => void this.flush())
   }
 
   /** An agent makes a call to a path with a key, its own or one of the organization. */
@@ -88,7 +89,7 @@ export class AgentUses {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#stopFlushing()
     await this.flush()
   }
 

@@ -1,5 +1,6 @@
 import type { ActivityEntry, StepMark } from '../../core/activity/activity-entry.ts'
-import { type EdgeSnapshot, SNAPSHOT_INTERVAL_MS } from '../../core/metrics/edge-snapshot.ts'
+import { onBeat } from '../../core/system/on-beat.ts'
+import { type EdgeSnapshot, SNAPSHOT_INTERVAL_S } from '../../core/metrics/edge-snapshot.ts'
 import {
   type EdgeCounter,
   type EdgeHistogram,
@@ -116,16 +117,16 @@ export class EdgeMetrics {
     const load = new ProcessLoad()
     let latest = load.read()
     const snapshot = (): EdgeSnapshot => this.snapshot(Date.now(), { ...read(), ...latest })
-    const timer = setInterval(() => {
+    const stop = onBeat(SNAPSHOT_INTERVAL_S, () => {
       latest = load.read()
       redis
         .hset(REDIS_KEYS.edgeMetrics, process_id, JSON.stringify(snapshot()))
         .catch(() => undefined)
-    }, SNAPSHOT_INTERVAL_MS)
+    })
     return {
       snapshot,
       stop: async () => {
-        clearInterval(timer)
+        stop()
         await redis.hdel(REDIS_KEYS.edgeMetrics, process_id).catch(() => undefined)
       },
     }

@@ -119,8 +119,10 @@ test('five attempts are made in the order of the schedule; then the webhook is f
     delivery.attempts.map((attempt) => [attempt.number, attempt.status, attempt.error]),
     [1, 2, 3, 4, 5].map((number) => [number, 503, 'http_status']),
   )
-  await until('the e-mail arrives', () => smtp.mails.length === 1)
-  const [letter] = smtp.mails
+  // Others tell that this stack has no proxy.
+  const letters = () => smtp.mails.filter(({ text }) => text.includes(webhook_id))
+  await until('the e-mail arrives', () => letters().length === 1)
+  const [letter] = letters()
   assert.deepEqual(letter?.to, ['ops@example.com', 'second@example.com'])
   assert.match(letter?.text ?? '', new RegExp(webhook_id))
   assert.match(letter?.text ?? '', /^Subject: Webhook failing: \/down/m)
@@ -147,7 +149,7 @@ test('five attempts are made in the order of the schedule; then the webhook is f
   )
   const retried = await send('GET', `/webhooks/${webhook_id}/deliveries/${delivery.delivery_id}`)
   assert.deepEqual([retried.status, retried.attempt_count], ['delivered', 6])
-  assert.equal(smtp.mails.length, 1)
+  assert.equal(letters().length, 1)
   // What it missed is remembered until a replay has covered all of it.
   const missedAfter = async (from: number, to: number): Promise<string | null> => {
     const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
@@ -212,7 +214,6 @@ async function aFailureOf90Seconds(webhook_id: string): Promise<void> {
 
 test('an e-mail that the server does not take is tried again', async () => {
   const { receiver, subscribe, record, settled, redis } = scaled
-  const before = smtp.mails.length
   smtp.refuseNext(1)
   receiver.on('/gone', (response) => response.writeHead(500).end())
   const { webhook_id } = await subscribe('/gone')
@@ -222,5 +223,5 @@ test('an e-mail that the server does not take is tried again', async () => {
   const [notice = ''] = await redis.zrange(REDIS_KEYS.webhookNotices, '0', '-1')
   assert.match(notice, new RegExp(webhook_id))
   await redis.zadd(REDIS_KEYS.webhookNotices, 1, notice)
-  await until('the e-mail arrives', () => smtp.mails.length === before + 1)
+  await until('the e-mail arrives', () => smtp.mails.some(({ text }) => text.includes(webhook_id)))
 })

@@ -110,7 +110,7 @@ test('a processor whose socket outlives it is given up later, since calls wait i
     return health_checks[0].unhealthy_threshold
   }
   assert.equal(thresholdOf({}), 2)
-  assert.equal(thresholdOf({ is_ext_proc_held: true }), 6)
+  assert.equal(thresholdOf({ is_ext_proc_held: true }), 5)
 })
 
 const traced = { AGW_TRACE_URL: 'https://collector.test/v1/traces', AGW_TRACE_SAMPLE: '0.25' }
