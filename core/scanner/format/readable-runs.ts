@@ -4,15 +4,14 @@ const TEXT_BYTES_PER_CONTROL = 32
 const isControl = (byte: number): boolean =>
   byte < 0x20 ? byte !== 0x09 && byte !== 0x0a && byte !== 0x0d : byte === 0x7f
 
+const CONTROL = Uint8Array.from({ length: 256 }, (_, byte) => (isControl(byte) ? 1 : 0))
+
 /** Whether bytes are not text in any charset that contains ASCII. */
 export const isBinary = (body: Buffer): boolean => {
-  let left = body.length / TEXT_BYTES_PER_CONTROL
-  for (let i = 0; i < body.length; i += 1) {
-    if (!isControl(body[i] as number)) continue
-    left -= 1
-    if (left < 0) return true
-  }
-  return false
+  const control = CONTROL
+  let count = 0
+  for (let i = 0; i < body.length; i += 1) count += control[body[i] as number] as number
+  return count > body.length / TEXT_BYTES_PER_CONTROL
 }
 
 /** The length of the UTF-8 character at this position; 0 if there is no readable one. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fromRoot } from '../../system/root.ts'
 import type { Pattern } from '../pattern.ts'
 import { expressionsOf, type WordClasses } from '../patterns/compile-patterns.ts'
-import { hashTable, type NeededWords, type WordSieve } from './word-sieve.ts'
+import { hashTable, type NeededWords, withIndexes, type WordSieve } from './word-sieve.ts'
 
 /** Written by the build. */
 export const SIEVE_FILE = fromRoot('dist', 'core', 'scanner', 'word-sieve.bin')
@@ -64,7 +64,7 @@ export const readSieve = (
     const [first, last, next, beyond, steps] = [array(), array(), array(), array(), array()]
     const classes = new Uint8Array(count + 1)
     for (const pair of array()) classes[pair >> CLASS_BITS] = pair & ((1 << CLASS_BITS) - 1)
-    needed.push({ rows, first, last, next, beyond, steps, classes })
+    needed.push(withIndexes({ rows, first, last, next, beyond, steps, classes }))
   }
   return { ...table, count, needed }
 }

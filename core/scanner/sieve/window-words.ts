@@ -1,9 +1,11 @@
 import { BYTE, BYTE_CLASS } from '../text/byte-classes.ts'
-import { HASH_PRIME, HASH_SEED, KEY_LENGTH } from '../text/token-table.ts'
-import { type NeededWords, PREFIX_SALT, type WordSieve } from './word-sieve.ts'
+import { FILTER_MASK, HASH_PRIME, HASH_SEED, KEY_LENGTH } from '../text/token-table.ts'
+import { type NeededWords, PREFIX_SALT, rowBit, type WordSieve } from './word-sieve.ts'
 
 /** Blocks of the window that are marked as a whole. */
 const BLOCK_SHIFT = 8
+/** Blocks of the window whose first word is known. */
+const INDEX_SHIFT = 6
 /** A block has letters beyond ASCII; it has a word of both kinds, or one that is cut. */
 export const MARK = { beyond: 1, unsure: 2 } as const
 
@@ -24,12 +26,20 @@ export class WindowWords {
   /** Numbers of the first words, as far as they were looked up. */
   readonly #numbers: Uint16Array
   #numbered = 0
-  /** The numbers of the words of the present stretch. */
-  readonly #stretch: Uint16Array
-  readonly #found: Uint16Array
-  #length = 0
+  /** By block: the first word that begins in it or behind it, as far as words were looked up. */
+  readonly #index: Int32Array
+  #indexed = 0
+  /** The present stretch, and its words. */
   #from = -1
   #to = -1
+  #first = 0
+  #last = 0
+  /** Numbers of a word that is cut at the beginning or the end of the stretch; -1: it is not. */
+  #cutFirst = -1
+  #cutLast = -1
+  /** Where the steps of those words begin that an expression knows. */
+  readonly #found: Int32Array
+  #foundCount = 0
   #stretchMarks = 0
 
   constructor(sieve: WordSieve, text: Buffer) {
@@ -38,14 +48,14 @@ export class WindowWords {
     this.hashes = new Int32Array(text.length)
     this.starts = new Int32Array(text.length)
     this.#numbers = new Uint16Array(text.length)
-    this.#stretch = new Uint16Array(text.length)
-    this.#found = new Uint16Array(text.length)
+    this.#found = new Int32Array(text.length)
+    this.#index = new Int32Array((text.length >> INDEX_SHIFT) + 1)
     this.#marks = new Uint8Array((text.length >> BLOCK_SHIFT) + 1)
   }
 
   reset(): void {
     this.count = 0
-    this.#numbered = 0
+    this.#numbered = this.#indexed = 0
     this.#from = -1
     this.#marks.fill(0)
   }
@@ -68,30 +78,45 @@ export class WindowWords {
     this.#marks.fill(0)
     this.mark(0, end - bytes, marks)
     const { starts, hashes } = this
+    this.#lookUp(end)
     const first = this.#firstFrom(bytes)
     for (let k = first; k < this.count; k += 1) starts[k - first] = (starts[k] as number) - bytes
     hashes.copyWithin(0, first, this.count)
     this.count -= first
-    this.#numbered = 0
+    this.#numbered = this.#indexed = 0
     this.#from = -1
   }
 
   /** The first word that begins there or behind it. */
   #firstFrom(place: number): number {
-    const { starts } = this
-    let low = 0
-    let high = this.count
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((starts[middle] as number) < place) low = middle + 1
-      else high = middle
+    const { starts, count } = this
+    const block = place >> INDEX_SHIFT
+    let word = block < this.#indexed ? (this.#index[block] as number) : count
+    while (word < count && (starts[word] as number) < place) word += 1
+    return word
+  }
+
+  /** Looks up the words up to here, in a window that ends at `end`. */
+  #lookUp(end: number): void {
+    const { starts, hashes, count } = this
+    const numbers = this.#numbers
+    const index = this.#index
+    let indexed = this.#indexed
+    for (let word = this.#numbered; word < count; word += 1) {
+      const start = starts[word] as number
+      for (; indexed <= start >> INDEX_SHIFT; indexed += 1) index[indexed] = word
+      numbers[word] = this.#numberOf(hashes[word] as number) || this.#numberAt(start, end)
     }
-    return low
+    this.#indexed = indexed
+    this.#numbered = count
   }
 
   #numberOf(hash: number): number {
-    const { keys, values, mask } = this.#sieve
-    let slot = (hash ^ (hash >>> 15)) & mask
+    const { keys, values, mask, filter } = this.#sieve
+    const bits = hash ^ (hash >>> 15)
+    const bit = bits & FILTER_MASK
+    if (((filter[bit >> 3] as number) & (1 << (bit & 7))) === 0) return 0
+    let slot = bits & mask
     for (;;) {
       const held = keys[slot] as number
       if (held === 0) return 0
@@ -118,55 +143,73 @@ export class WindowWords {
     if (from === this.#from && to === this.#to) return
     this.#from = from
     this.#to = to
-    this.#length = 0
     this.#stretchMarks = this.#marksIn(from, to)
     if ((this.#stretchMarks & MARK.unsure) !== 0) return
-    const { starts, hashes } = this
+    this.#lookUp(end)
+    const { starts, count } = this
     const text = this.#text
+    const first = this.#firstFrom(from)
+    const last = this.#firstFrom(to)
+    this.#first = first
+    this.#last = last
+    const isFirstCut =
+      isWordByte(text[from] as number) && (first === count || starts[first] !== from)
+    this.#cutFirst = isFirstCut ? this.#numberAt(from, to) : -1
+    const start = last > first ? (starts[last - 1] as number) : -1
+    const isLastCut =
+      to < end &&
+      start >= 0 &&
+      start + KEY_LENGTH > to &&
+      isWordByte(text[to] as number) &&
+      isWordByte(text[to - 1] as number)
+    this.#cutLast = isLastCut ? this.#numberAt(start, to) : -1
+  }
+
+  /**
+   * Collects the words of the stretch that an expression knows; 0 stands for any others between them. @returns in which rows a form
+   * may begin and end
+   */
+  #findKnown({ classes, known, rows, ends }: NeededWords): number {
+    const found = this.#found
     const numbers = this.#numbers
-    const stretch = this.#stretch
-    for (; this.#numbered < this.count; this.#numbered += 1)
-      numbers[this.#numbered] =
-        this.#numberOf(hashes[this.#numbered] as number) ||
-        this.#numberAt(starts[this.#numbered] as number, end)
-    let word = this.#firstFrom(from)
-    const { count } = this
-    let length = 0
-    if (isWordByte(text[from] as number) && (word === count || starts[word] !== from)) {
-      stretch[length] = this.#numberAt(from, to)
-      length += 1
+    const last = this.#last
+    let count = 0
+    let isKnown = false
+    let begun = 0
+    let ended = 0
+    const first = this.#first
+    const cutFirst = this.#cutFirst
+    const lastCut = this.#cutLast < 0 ? last : last - 1
+    for (let k = cutFirst < 0 ? first : first - 1; k < last; k += 1) {
+      const number = k < first ? cutFirst : k < lastCut ? (numbers[k] as number) : this.#cutLast
+      const wasKnown = isKnown
+      isKnown = (((known[number >> 5] as number) >> (number & 31)) & 1) !== 0
+      if (isKnown) {
+        const one = classes[number] as number
+        found[count] = one * rows
+        count += 1
+        begun |= ends[2 * one] as number
+        ended |= (ends[2 * one + 1] as number) & begun
+      } else if (wasKnown) {
+        found[count] = 0
+        count += 1
+      }
     }
-    for (; word < count && (starts[word] as number) < to; word += 1) {
-      stretch[length] = numbers[word] as number
-      length += 1
-    }
-    const last = word === 0 ? 0 : (starts[word - 1] as number)
-    const isCut = to < end && last >= from && last + KEY_LENGTH > to
-    if (length > 0 && isCut && isWordByte(text[to] as number) && isWordByte(text[to - 1] as number))
-      stretch[length - 1] = this.#numberAt(last, to)
-    this.#length = length
+    this.#foundCount = count
+    return ended
   }
 
   /** Whether an expression may match in the stretch that was read; false is certain. */
   mayMatch(needed: NeededWords): boolean {
     if (this.#stretchMarks !== 0)
       return (this.#stretchMarks & MARK.unsure) !== 0 || this.#mayMatchBeyond(needed)
-    const { classes, rows, steps, first, last, next } = needed
-    const stretch = this.#stretch
+    const { rows, steps, first, last, next } = needed
+    const ended = this.#findKnown(needed)
+    if (ended === 0) return false
     const found = this.#found
-    const length = this.#length
-    let count = 0
-    let known = 0
-    // What is between two words of the expression says only that they are not next to each other.
-    for (let k = 0; k < length; k += 1) {
-      const before = known
-      known = classes[stretch[k] as number] as number
-      if (known !== 0 || before !== 0) {
-        found[count] = known * rows
-        count += 1
-      }
-    }
+    const count = this.#foundCount
     for (let row = 0; row < rows; row += 1) {
+      if ((ended & rowBit(row)) === 0) continue
       const firsts = first[row] as number
       const nexts = next[row] as number
       let reached = 0
@@ -183,14 +226,17 @@ export class WindowWords {
   }
 
   /** The same where words beyond ASCII stand somewhere: each may be any that is needed, and between any two words. */
-  #mayMatchBeyond({ classes, rows, steps, first, last, beyond }: NeededWords): boolean {
+  #mayMatchBeyond(needed: NeededWords): boolean {
+    const { rows, steps, first, last, beyond } = needed
+    this.#findKnown(needed)
+    const count = this.#foundCount
     for (let row = 0; row < rows; row += 1) {
       const firsts = first[row] as number
       const anywhere = beyond[row] as number
       let reached = 0
-      for (let k = -1; k < this.#length; k += 1) {
-        const known = k < 0 ? 0 : (classes[this.#stretch[k] as number] as number)
-        reached |= ((reached << 1) | firsts) & (steps[known * rows + row] as number)
+      for (let k = -1; k < count; k += 1) {
+        const at = k < 0 ? 0 : (this.#found[k] as number)
+        reached |= ((reached << 1) | firsts) & (steps[at + row] as number)
         for (let more = anywhere; more !== 0; ) {
           more = ((reached << 1) | firsts) & anywhere & ~reached
           reached |= more

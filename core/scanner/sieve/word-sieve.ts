@@ -1,4 +1,4 @@
-import { hashWord } from '../text/token-table.ts'
+import { FILTER_MASK, hashWord } from '../text/token-table.ts'
 import { BEYOND, type WordForm, PREFIX, type NeededWord, stepsOf } from './word-forms.ts'
 
 /** Steps of one row: bits of a number. */
@@ -11,11 +11,14 @@ const CLASSES = 256
  * is one to the right.
  */
 export type NeededWords = {
-  /** By the number of a word: which words this expression does not tell apart. */
+  /** By the number of a word: which words this expression does not tell apart, and one bit for each of them, since few are. */
   readonly classes: Uint8Array
+  readonly known: Int32Array
   readonly rows: number
   /** By class and row: the steps that the word is of. */
   readonly steps: Int32Array
+  /** By class: the rows in which it begins a form, and those in which it ends one; see `rowBit`. */
+  readonly ends: Int32Array
   /** By row: first and last steps of forms, those that directly follow the one before, and those of words beyond ASCII. */
   readonly first: Int32Array
   readonly last: Int32Array
@@ -24,10 +27,12 @@ export type NeededWords = {
 }
 
 export type WordSieve = {
-  /** Open addressing, at most a quarter full. Keys are hashes (0: empty), values are numbers of words and of their beginnings. */
+  /** Open addressing, at most half full. Keys are hashes (0: empty), values are numbers of words and of their beginnings. */
   readonly mask: number
   readonly keys: Int32Array
   readonly values: Uint16Array
+  /** One bit per hash, small enough to stay in the CPU cache. */
+  readonly filter: Uint8Array
   /** The highest number. */
   readonly count: number
   /** By expression; null where it may match without any word. */
@@ -39,6 +44,7 @@ export const NO_SIEVE: WordSieve = {
   mask: 0,
   keys: new Int32Array(1),
   values: new Uint16Array(1),
+  filter: new Uint8Array((FILTER_MASK + 1) >> 3),
   count: 0,
   needed: [],
 }
@@ -64,7 +70,10 @@ const nameOf = (steps: readonly NeededWord[]): string =>
 const distinct = (forms: readonly (readonly NeededWord[])[]): (readonly NeededWord[])[] =>
   Array.from(new Map(forms.map((steps) => [nameOf(steps), steps])).values())
 
-type Rows = Omit<NeededWords, 'classes' | 'steps'>
+/** A row among others; those beyond the bits of a number share one. */
+export const rowBit = (row: number): number => 1 << Math.min(row, ROW_STEPS - 1)
+
+type Rows = Omit<NeededWords, 'classes' | 'known' | 'ends' | 'steps'>
 type Expression = Rows & { readonly stepsOfWord: Map<string, Int32Array> }
 
 const add = (bits: Int32Array, at: number, bit: number): void => {
@@ -120,15 +129,37 @@ const numberWords = (
   for (const [index, one] of expressions.entries())
     for (const [word, bits] of one?.stepsOfWord ?? [])
       names.get(word)?.push(`${index}:${bits.join()}`)
+  // Words of many expressions come first, so that what is read most stands close together in memory.
+  const usage = (word: string): number => names.get(word)?.length ?? 0
   const numbers = new Map<string, number>()
   return new Map(
-    words.map((word) => {
-      const name = names.get(word)?.join(' ') ?? ''
-      const number = numbers.get(name) ?? numbers.size + 1
-      numbers.set(name, number)
-      return [word, number]
-    }),
+    [...words]
+      .sort((a, b) => usage(b) - usage(a))
+      .map((word) => {
+        const name = names.get(word)?.join(' ') ?? ''
+        const number = numbers.get(name) ?? numbers.size + 1
+        numbers.set(name, number)
+        return [word, number]
+      }),
   )
+}
+
+/** What follows from the rest. */
+export const withIndexes = (one: Omit<NeededWords, 'known' | 'ends'>): NeededWords => {
+  const { classes, rows, steps, first, last } = one
+  const known = new Int32Array((classes.length >> 5) + 1)
+  for (const [word, own] of classes.entries())
+    if (own !== 0) add(known, word >> 5, 1 << (word & 31))
+  const ends = new Int32Array((2 * steps.length) / rows)
+  for (const [at, bits] of steps.entries()) {
+    const row = at % rows
+    const pair = 2 * ((at - row) / rows)
+    if ((bits & (first[row] as number)) !== 0) add(ends, pair, rowBit(row))
+    if ((bits & (last[row] as number)) !== 0) add(ends, pair + 1, rowBit(row))
+  }
+  const { next, beyond } = one
+  // All of one shape, since each search reads them.
+  return { classes, known, rows, steps, ends, first, last, next, beyond }
 }
 
 const classify = (
@@ -148,7 +179,9 @@ const classify = (
     }
     classes[numbers.get(word) ?? 0] = one
   }
-  return known.size < CLASSES ? { ...rows, classes, steps: Int32Array.from(steps) } : null
+  return known.size < CLASSES
+    ? withIndexes({ ...rows, classes, steps: Int32Array.from(steps) })
+    : null
 }
 
 /** What a beginning of a word is looked up by, so that it is not taken for the word. */
@@ -157,19 +190,22 @@ export const PREFIX_SALT = 0x5bd1e995
 /** @param pairs a hash and the number of its word, for each word */
 export const hashTable = (
   pairs: ArrayLike<number>,
-): Pick<WordSieve, 'mask' | 'keys' | 'values'> => {
+): Pick<WordSieve, 'mask' | 'keys' | 'values' | 'filter'> => {
   let size = 1024
-  while (size < pairs.length * 2) size *= 2
+  while (size < pairs.length) size *= 2
   const keys = new Int32Array(size)
   const values = new Uint16Array(size)
+  const filter = new Uint8Array((FILTER_MASK + 1) >> 3)
   for (let at = 0; at < pairs.length; at += 2) {
     const hash = pairs[at] as number
     let slot = (hash ^ (hash >>> 15)) & (size - 1)
     while (keys[slot] !== 0) slot = (slot + 1) & (size - 1)
     keys[slot] = hash
     values[slot] = pairs[at + 1] as number
+    const bit = (hash ^ (hash >>> 15)) & FILTER_MASK
+    filter[bit >> 3] = (filter[bit >> 3] as number) | (1 << (bit & 7))
   }
-  return { mask: size - 1, keys, values }
+  return { mask: size - 1, keys, values, filter }
 }
 
 const hashOf = (word: string): number =>
