@@ -337,6 +337,9 @@ describe('what was done after a backup', () => {
   let alive: Access
   let locked: Access
   let unlocked: Access
+  /** Each asks for approvals: its request was pending, or made a grant, before the backup or after it. */
+  let asking: Record<'waits' | 'granted' | 'granted later', Access>
+  const requests: string[] = []
   let other_key = ''
   let token = ''
 
@@ -352,6 +355,33 @@ describe('what was done after a backup', () => {
     assert.equal(answer.status, 401)
   }
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+  const REQUIRED = { status: 403, reason: 'approval_required' }
+  /** The one request that a call of the agent has made, or is attached to. */
+  const pendingOf = async (access: Access): Promise<string> => {
+    assert.deepEqual(await answered(access), REQUIRED)
+    const { agent_id } = access.agent
+    const list = `/admin/access-requests?status=pending&agent_id=${agent_id}`
+    const { data } = await stack.operator.send('GET', list)
+    assert.equal(data.length, 1)
+    requests.push(data[0].request_id)
+    return data[0].request_id
+  }
+  const grant = async (access: Access): Promise<void> => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    const path = `/admin/access-requests/${await pendingOf(access)}/approve`
+    await stack.operator.send('POST', path, { expires_at })
+    assert.equal((await call(access)).status, 200)
+  }
+  const revivesNothing = async (): Promise<void> => {
+    const known = requests.splice(0)
+    for (const id of known) {
+      await stack.operator.send('GET', `/admin/access-requests/${id}`, undefined, 404)
+      await stack.operator.send('POST', `/admin/access-requests/${id}/approve`, undefined, 404)
+    }
+    for (const access of Object.values(asking))
+      assert.ok(!known.includes(await pendingOf(access)), 'a call asks anew')
+  }
 
   before(async () => {
     const { operator } = stack
@@ -379,7 +409,18 @@ describe('what was done after a backup', () => {
     await operator.send('POST', `/admin/agents/${back.agent.agent_id}/kill`, {})
     const lock = lockOf('agent', 'deny')
     await lock.impose(operator, unlocked)
+    const approval = { approval: { reuse: 'rule', valid_seconds: 86_400 } }
+    const rules = [{ methods: ['*'], paths: ['/**'], ...approval }]
+    const makeAsking = () => operator.makeAccess(stack.ownBaseUrl(), { rules })
+    asking = {
+      waits: await makeAsking(),
+      granted: await makeAsking(),
+      'granted later': await makeAsking(),
+    }
+    await pendingOf(asking.waits)
+    await grant(asking.granted)
     await backup('changes', false)
+    await grant(asking['granted later'])
     await lock.lift(operator, unlocked)
     await lock.impose(operator, locked)
     await operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`, { reason: 'after' })
@@ -427,6 +468,7 @@ describe('what was done after a backup', () => {
     const integration = await stack.operator.send('GET', `/admin/integrations/${integration_id}`)
     assert.equal(integration.allow_empty_segments, true)
     await acknowledgeLost()
+    await revivesNothing()
     await stack.ready()
   })
 

@@ -5,6 +5,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type Operator, operatorAt } from '../kit/operator.ts'
+import { makeAccessRequest } from '../kit/make-access-request.ts'
 import { type KitSmtp, startSmtpServer } from '../kit/smtp-server.ts'
 import { type KitAdmin, newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -92,6 +93,36 @@ test('a kill waits for no mail server, and what was not sent outlives the proces
   assert.match(smtp.mails.at(-1)?.text ?? '', new RegExp(agent_id))
   await until('no e-mail is owed', async () => (await redis.zcard(REDIS_KEYS.killMails)) === 0)
   await another.kill()
+})
+
+test('requests that wait send one e-mail for an organization: a link, no text of an agent, and nothing that decides by GET', async () => {
+  const [admin, operator] = await startAdminWith(smtp.url)
+  const before = smtp.mails.length
+  const mails = () => smtp.mails.slice(before).map(({ text }) => text.replaceAll('=\r\n', ''))
+  const organization = await operator.send('POST', '/admin/organizations', { name: 'second' })
+  const ask = async (organization_id: string, { agent_id }: { readonly agent_id: string }) =>
+    makeAccessRequest(redis, organization_id, agent_id, 'words-of-an-agent')
+  const agents = [await operator.makeAgent(), await operator.makeAgent()] as const
+  const first = await ask('org_default', agents[0])
+  const letter = await until('the e-mail arrives', () => mails()[0])
+  assert.match(letter, /^Subject: Agent Access Gateway: 1 request waits for a decision\r$/m)
+  const links = [...letter.matchAll(/https?:\/\/\S+/g)].map(([link]) => link)
+  assert.deepEqual(links, [`${admin.url}/#/requests`])
+  for (const secret of ['words-of', first, agents[0].agent_id, agents[0].api_key, admin.token])
+    assert.ok(!letter.includes(secret))
+  await ask('org_default', agents[1])
+  // What comes later in the same round is the sign that the first organization was looked at again.
+  const theirs = operatorAt(admin.url, organization.admin_token)
+  await ask(organization.organization_id, await theirs.makeAgent())
+  const second = await until('the other organization is told', () => mails()[1])
+  assert.match(second, new RegExp(organization.organization_id))
+  assert.equal(mails().length, 2)
+  const path = `/admin/access-requests/${first}`
+  const headers = { authorization: `Bearer ${admin.token}` }
+  for (const link of [links[0] ?? '', `${admin.url}${path}/approve`, `${admin.url}${path}/deny`])
+    await (await fetch(link, { headers })).arrayBuffer()
+  assert.equal((await operator.send('GET', path)).status, 'pending')
+  await admin.kill()
 })
 
 test('where e-mail is off the receipt and the log say so', async () => {

@@ -89,6 +89,7 @@ export const CLIENTS: Readonly<Record<string, ClientRow>> = {
   'httpx, Python': { by: python('httpx'), version: null, format: 'gateway' },
   'requests, Python': { by: python('requests'), version: null, format: 'gateway' },
   fetch: { by: { node: 'fetch' }, version: null, format: 'gateway' },
+  undici: { by: { node: 'undici' }, version: null, format: 'gateway' },
   curl: { by: { node: 'curl' }, version: null, format: 'gateway' },
   'Codex CLI': { by: { agent: 'Codex CLI' }, version: '@openai/codex', format: 'openai' },
   'Claude Code': {

@@ -141,6 +141,15 @@ const CLIENTS = {
     })
     throw new Error(`${response.status} ${await response.text()}`)
   },
+  undici: async (base, key, text) => {
+    const { request } = await import('undici')
+    const { statusCode, body } = await request(`${base}/things`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ text }),
+    })
+    throw new Error(`${statusCode} ${await body.text()}`)
+  },
   curl: async (base, key, text) => {
     const args = [
       '-sS',
