@@ -1,4 +1,5 @@
 import { admit } from '../../core/decision/admit.ts'
+import type { Admission } from '../../core/decision/admission.ts'
 import { admitBody } from '../../core/decision/admit-body.ts'
 import type { AgentFacts } from '../../core/decision/admission-facts.ts'
 import type { IntegrationTable } from '../../core/decision/compile-integrations.ts'
@@ -35,7 +36,9 @@ export interface Question {
 }
 
 /** The decision on a call of the agent. What a body names counts even where an edge would not have to read it. */
-export function explainCall(question: Question): Explanation {
+export const explainCall = (question: Question): Explanation => explanation(decideCall(question))
+
+export function decideCall(question: Question): Admission {
   const { method, url, agent, integrations, locks, key = null, now_ms, body = null } = question
   const { unlisted } = question
   const headers = headersOf(question)
@@ -65,14 +68,14 @@ export function explainCall(question: Question): Explanation {
     ...(unlisted === undefined ? {} : { unlisted }),
     locks: locks === undefined ? null : { table: locks, at_ms: now_ms },
   })
-  if (admission.kind !== 'admitted' || body === null) return explanation(admission)
+  if (admission.kind !== 'admitted' || body === null) return admission
   const questions = {
     ...OVERRIDES_ALONE,
     content_type: valueOf('content-type').join(', '),
     is_batch_path: isBatchPath(admission.target.segments),
   }
   const { overrides } = readBody(Buffer.from(body), questions, null, new SearchBudget()).facts
-  return explanation(admitBody(admission, overrides) ?? admission)
+  return admitBody(admission, overrides) ?? admission
 }
 
 /** Of a body that is text, and short. */

@@ -53,9 +53,15 @@ const Question = Strict({
   ),
 })
 
+/** As many as a call usually matches; each is compiled. */
+const SCOPES_MAX = 20
+
 const Trial = Strict({
   agent_id: AgentId,
   scope: UnsavedScope,
+  further_scopes: Type.Optional(
+    Type.Array(UnsavedScope, { maxItems: SCOPES_MAX, description: 'Saved together with it' }),
+  ),
   from: Type.Optional(TimeText('Not before; default: seven days ago')),
   to: Type.Optional(TimeText('Before')),
 })
@@ -154,11 +160,16 @@ async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>)
   )
   if (policy.agent === null)
     return invalid([{ path: '/agent_id', message: 'no agent has this id' }])
-  const tried = await scopesWith(call, policy, body.scope)
-  if (!tried.ok) return tried.refusal
+  let { scopes } = policy
+  for (const unsaved of [body.scope, ...(body.further_scopes ?? [])]) {
+    const tried = await scopesWith(call, { ...policy, scopes }, unsaved)
+    if (!tried.ok) return tried.refusal
+    scopes = tried.scopes
+  }
   const range = { from_ms: Math.max(0, from_ms), to_ms }
-  const trial = await tryOnHistory(context, actor.organization_id, policy, tried.scopes, range)
-  return answer(200, trial)
+  const { maxBodyBytes } = context.settings
+  const org = actor.organization_id
+  return answer(200, await tryOnHistory(context, org, policy, scopes, range, maxBodyBytes))
 }
 
 async function scopesWith(

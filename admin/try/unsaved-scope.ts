@@ -54,7 +54,8 @@ export async function withUnsaved(
 ): Promise<Replaced> {
   const { scope_id, integration_id, ...wanted } = unsaved
   const replaced = stored.find((scope) => scope.scope_id === scope_id)
-  if (scope_id !== undefined && replaced?.integration_id !== integration_id)
+  const isSelecting = (replaced?.integration_selector ?? null) !== null
+  if (scope_id !== undefined && !isSelecting && replaced?.integration_id !== integration_id)
     return refused('/scope/scope_id', 'the agent has no scope with this id for this integration')
   const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
   const checked = checkInput(EditableScope, mergePatch(SCOPE_DEFAULTS, wanted, special))
@@ -69,7 +70,13 @@ export async function withUnsaved(
     organization_id,
     ...edited,
     agent_id,
-    integration_id,
+    // What selects APIs goes on to.
+    ...(replaced !== undefined && isSelecting
+      ? {
+          integration_id: replaced.integration_id,
+          integration_selector: replaced.integration_selector ?? null,
+        }
+      : { integration_id }),
     created_at: replaced?.created_at ?? created_at,
   }
   return { ok: true, scopes: [...stored.filter((one) => one !== replaced), scope] }

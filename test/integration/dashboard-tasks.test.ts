@@ -355,6 +355,8 @@ interface FixRow {
   readonly fix: RegExp
   readonly submit: string
   readonly typed?: string
+  /** What the dialog says of the last seven days; nothing where the log cannot tell. */
+  readonly trial?: RegExp
   readonly refuse: () => Promise<Refusal>
 }
 
@@ -397,6 +399,7 @@ const elsewhere = async (host: 'other' | 'downloads'): Promise<Refusal> => {
 const FIXES: readonly FixRow[] = [
   {
     reason: 'permission_denied: a method override',
+    trial: /would pass: 1 \(/,
     fix: /^Allow this …/,
     submit: 'Save the scope',
     refuse: async () => {
@@ -408,6 +411,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'permission_denied: a batch that cannot be read',
+    trial: /would pass: 1 \(/,
     fix: /^Allow such batches/,
     submit: 'Save the scope',
     refuse: async () => {
@@ -423,6 +427,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'scope_expired',
+    trial: /would pass: [1-9]/,
     fix: /^Extend the scope/,
     submit: 'Save the scope',
     refuse: async () => {
@@ -435,6 +440,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'mcp_tool_blocked',
+    trial: /would pass: 1 \(/,
     fix: /^Allow this tool/,
     submit: 'Save the scope',
     refuse: async () => {
@@ -447,6 +453,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'injection_blocked: the log has the whole text',
+    trial: /: (?:at least )?1 such call of this agent, 1 with this text\./,
     fix: /^Not an attack/,
     submit: 'Save the scope',
     refuse: async () => {
@@ -456,6 +463,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'injection_blocked: the text is longer',
+    trial: /: (?:at least )?1 such call of this agent, 1 with this text\./,
     fix: /^Not an attack/,
     submit: 'Save the scope',
     typed: 'The whole text of body.note',
@@ -467,6 +475,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'rate_limit_exceeded',
+    trial: /would pass: 1 \(/,
     fix: /^Raise the limit/,
     submit: 'Save the scope',
     refuse: async () => {
@@ -486,18 +495,21 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'integration_not_found: an API of its own',
+    trial: /: (?:at least )?1 such call of this agent, 1 with this method/,
     fix: /^Add this API/,
     submit: 'Add the API',
     refuse: () => elsewhere('other'),
   },
   {
     reason: 'integration_not_found: a host of a known API',
+    trial: /: (?:at least )?1 such call of this agent, 1 with this method/,
     fix: /^Allow this host/,
     submit: 'Allow the host',
     refuse: () => elsewhere('downloads'),
   },
   {
     reason: 'agent_killed',
+    trial: /: (?:at least )?1 such call of this agent\./,
     fix: /^Reactivate/,
     submit: 'Reactivate',
     typed: 'Reason',
@@ -509,6 +521,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'locked',
+    trial: /: (?:at least )?1 such call of this agent, 1 with this lock\./,
     fix: /^Lift the lock/,
     submit: 'Lift the lock',
     refuse: async () => {
@@ -520,6 +533,7 @@ const FIXES: readonly FixRow[] = [
   },
   {
     reason: 'connection_required',
+    trial: /: (?:at least )?1 such call of this agent\./,
     fix: /^Connect/,
     submit: 'Connect',
     refuse: async () => {
@@ -567,7 +581,7 @@ describe('from a refusal to its fix', () => {
   }
 
   // Each dialog is opened by pointer and by keyboard; the change is saved by one of them.
-  for (const [row, { reason, fix, submit, typed, refuse }] of FIXES.entries())
+  for (const [row, { reason, fix, submit, typed, trial, refuse }] of FIXES.entries())
     test(`${reason}: two presses until it is in force on every edge`, async () => {
       const hands = [pageHand(page, 'keyboard'), pageHand(page, 'mouse')]
       const [first, second] = row % 2 === 0 ? hands : hands.toReversed()
@@ -580,6 +594,7 @@ describe('from a refusal to its fix', () => {
       await first.press(dialog.getByRole('button', { name: 'Cancel' }))
       await dialog.waitFor({ state: 'detached' })
       await second.press(button)
+      if (trial !== undefined) await dialog.getByText(trial).waitFor()
       const save = dialog.getByRole('button', { name: submit, exact: true })
       if (typed !== undefined) await second.fill(dialog.getByLabel(typed), text)
       await save.and(page.locator(':enabled')).waitFor()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test as nodeTest } from 'node:test'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { Reason } from '../../core/catalogue/reasons.ts'
 import { SCOPE_DEFAULTS, type Scope } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -42,6 +43,7 @@ const POLICY = {
   scopes: [SCOPE],
   integrations: [INTEGRATION],
 }
+const BODY_MAX = 8_000_000
 const withRules = (rules: Scope['rules']): readonly Scope[] => [{ ...SCOPE, rules }]
 
 /** A call of the agent, so many ms ago. */
@@ -61,10 +63,14 @@ async function stored(change: Partial<ActivityEntry>, age_ms = 1000): Promise<vo
 }
 
 const trial = (scopes: readonly Scope[], from_ms = 0) =>
-  tryOnHistory({ redis, nowMs: () => performance.now() }, ORG, POLICY, scopes, {
-    from_ms,
-    to_ms: null,
-  })
+  tryOnHistory(
+    { redis, nowMs: () => performance.now() },
+    ORG,
+    POLICY,
+    scopes,
+    { from_ms, to_ms: null },
+    BODY_MAX,
+  )
 
 test('a trial counts the refused calls that would pass, by method and path, and no others', async () => {
   await stored({}, 9000)
@@ -109,7 +115,7 @@ test('a killed agent counts as active, since its scopes are what is tried', asyn
   const scopes = withRules([{ methods: ['POST'], paths: ['/refunds'] }])
   const range = { from_ms: 0, to_ms: null, now_ms: NOW }
   const parts = { redis, nowMs: () => performance.now() }
-  assert.equal((await tryOnHistory(parts, ORG, policy, scopes, range)).would_pass, 1)
+  assert.equal((await tryOnHistory(parts, ORG, policy, scopes, range, BODY_MAX)).would_pass, 1)
 })
 
 test('a trial looks only at its range', async () => {
@@ -120,12 +126,55 @@ test('a trial looks only at its range', async () => {
   assert.equal((await trial(scopes, NOW - 60_000)).would_pass, 1)
 })
 
+test('a trial judges again what its scope has refused: tools, rate, sizes, batches and sockets', async () => {
+  const limits = {
+    mcp_tools: { allow: ['read_*'], deny: [] },
+    rate_limiting: { ...SCOPE.rate_limiting, requests_per_minute: 10 },
+    max_body_bytes: 1_000,
+  }
+  const now = { ...SCOPE, ...limits }
+  const blocked = (reason: Reason, more: Partial<ActivityEntry>): Promise<void> =>
+    stored({ event: 'request_rejected', decision: 'blocked', reason, ...more })
+  for (const tool_name of ['write_file', 'drop_table', null])
+    await blocked('mcp_tool_blocked', { data: { tool_name } })
+  for (const current_rpm of [11, 12, 40, undefined])
+    await blocked('rate_limit_exceeded', { data: { current_rpm } })
+  for (const bytes_in of [1_500, 9_000_000, null]) await blocked('request_too_large', { bytes_in })
+  for (const batch of ['unread', 'elsewhere'])
+    await blocked('permission_denied', { data: { batch } })
+  await blocked('upgrade_not_supported', { status: 426 })
+  // Not of the scope: it stays as it is.
+  await blocked('upstream_timeout', {})
+  const passing = async (change: Partial<Scope>): Promise<unknown> => {
+    const policy = { ...POLICY, scopes: [now] }
+    const parts = { redis, nowMs: () => performance.now() }
+    const range = { from_ms: 0, to_ms: null }
+    const found = await tryOnHistory(parts, ORG, policy, [{ ...now, ...change }], range, BODY_MAX)
+    assert.equal(found.would_be_refused, 0)
+    return found.would_pass
+  }
+  const upgrade = { methods: ['GET'], paths: ['/models/a'], upgrade: ['websocket'] }
+  assert.equal(await passing({}), 0)
+  assert.equal(await passing({ mcp_tools: { allow: ['read_*', 'write_file'], deny: [] } }), 1)
+  assert.equal(
+    await passing({ rate_limiting: { ...limits.rate_limiting, requests_per_minute: 12 } }),
+    2,
+  )
+  assert.equal(await passing({ max_body_bytes: 1_500 }), 1)
+  assert.equal(await passing({ max_body_bytes: null }), 1)
+  assert.equal(await passing({ allow_batches: true }), 1)
+  // A socket hides which tools are called.
+  const rules = [...SCOPE.rules, upgrade] as Scope['rules']
+  assert.equal(await passing({ rules }), 0)
+  assert.equal(await passing({ rules, mcp_tools: SCOPE_DEFAULTS.mcp_tools }), 4)
+})
+
 test('a trial ends with its time, and says how far it came', async () => {
   for (let i = 0; i < 450; i++) await stored({}, 10_000 - i)
   let now_ms = 0
   const parts = { redis, nowMs: () => (now_ms += 900) }
   const range = { from_ms: 0, to_ms: null, now_ms: NOW }
-  const found = await tryOnHistory(parts, ORG, POLICY, [SCOPE], range)
+  const found = await tryOnHistory(parts, ORG, POLICY, [SCOPE], range, BODY_MAX)
   assert.equal(found.complete, false)
   assert.ok(found.calls < 450, String(found.calls))
   assert.ok(found.since !== null && Date.parse(found.since) > NOW - 10_000)

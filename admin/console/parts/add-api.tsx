@@ -12,6 +12,7 @@ import { DialogForm } from './dialog.tsx'
 import { CheckField, NameField, TextField } from './fields.tsx'
 import { InForce } from './in-force.tsx'
 import { Loaded, ProblemNotice } from './notices.tsx'
+import { RefusedBefore } from './refused-before.tsx'
 
 type Types = Pick<Page<CredentialType>, 'data'>
 
@@ -44,6 +45,7 @@ export function AddApi({ entry, onClose }: { entry: FixableEntry; onClose: () =>
       <p>
         The host, as it is sent: <code>{origin?.host}</code>
       </p>
+      <ToHost entry={entry} />
       <NameField member="/name" value={name} onValue={setName} />
       <TextField
         label="Base URL"
@@ -106,6 +108,19 @@ function pathBelow(base_url: string, { endpoint }: FixableEntry): string | null 
   return endpoint.startsWith(`${base}/`) ? endpoint.slice(base.length) : null
 }
 
+/** The rule of both fixes is for one method and path. */
+const ToHost = ({ entry }: { entry: FixableEntry }) => (
+  <RefusedBefore
+    entry={entry}
+    what="this method, host and path, which would pass"
+    isLike={(one) =>
+      one.method === entry.method &&
+      one.endpoint === entry.endpoint &&
+      originOfEntry(one)?.origin === originOfEntry(entry)?.origin
+    }
+  />
+)
+
 /** Lists a host with an API that the agent may already call: for one method and path, without the credential. */
 export function AllowHost({ entry, onClose }: { entry: FixableEntry; onClose: () => void }) {
   const agent = encodeURIComponent(entry.agent_id ?? '')
@@ -148,6 +163,7 @@ export function AllowHost({ entry, onClose }: { entry: FixableEntry; onClose: ()
         <code>{host}</code> may then be called with {entry.method} {entry.endpoint}, without a
         credential, by every agent that has a scope for the API to which the host belongs.
       </p>
+      <ToHost entry={entry} />
       <ProblemNotice problem={scopes.problem ?? integrations.problem} />
       {scopes.value !== null && integrations.value !== null && candidates.length === 0 && (
         <p role="status">The agent may call no API yet. Add this API instead.</p>

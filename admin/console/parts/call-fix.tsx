@@ -13,7 +13,6 @@ import {
 } from '../scope-options.ts'
 import { type Judged, judgedCall } from '../use-judged.ts'
 import { RaiseLimit } from './raise-limit.tsx'
-import { RefusedBefore } from './refused-before.tsx'
 import { type FixedCall, ScopeFix, type ScopeOption } from './scope-fix.tsx'
 import { TrustText } from './trust-text.tsx'
 
@@ -44,7 +43,7 @@ export function CallFix({
   if (kind === 'text') return <TrustText entry={entry} {...shared} />
   const { title, options } = planOf(kind, entry, judged)
   return (
-    <ScopeFix title={title} options={options} isTried={kind === 'rule'} {...shared}>
+    <ScopeFix title={title} options={options} isTried={canTry(kind, entry)} {...shared}>
       {kind === 'tool' && <AboutTool entry={entry} scopes={scopes} />}
       {kind === 'batch' && (
         <p class="notice warn">
@@ -55,6 +54,10 @@ export function CallFix({
     </ScopeFix>
   )
 }
+
+/** The log has the size of some refused requests, and of no response. */
+const canTry = (kind: ScopeFixKind, { bytes_in }: FixableEntry): boolean =>
+  kind !== 'response_size' && (kind !== 'body_size' || bytes_in !== null)
 
 interface Plan {
   readonly title: string
@@ -136,11 +139,6 @@ function AboutTool({ entry, scopes }: { entry: FixableEntry; scopes: readonly Sc
           <code>{lifted.join(', ')}</code>
         </p>
       )}
-      <RefusedBefore
-        entry={entry}
-        what="this tool"
-        isLike={({ data }) => data['tool_name'] === name}
-      />
     </>
   )
 }

@@ -10,6 +10,7 @@ import { type Auth, AuthFields, givenAuth } from './auth-fields.tsx'
 import { DialogForm } from './dialog.tsx'
 import { InForce } from './in-force.tsx'
 import { Loaded, ProblemNotice } from './notices.tsx'
+import { RefusedBefore } from './refused-before.tsx'
 
 interface Done {
   readonly edges: number
@@ -58,6 +59,7 @@ export function Connect({ of, onClose }: { of: Judged; onClose: () => void }) {
       onClose={onClose}
     >
       <p>{sentenceOf(stored.value, entry.agent_name)}</p>
+      <RefusedBefore entry={entry} />
       {stored.problem?.status !== 404 && <ProblemNotice problem={stored.problem} />}
       {isRevoked && <Which isOther={isOther} onOther={setOther} />}
       {givesCredential && !isActive && (

@@ -22,6 +22,7 @@ import { CallFix } from './call-fix.tsx'
 import { Connect } from './connect.tsx'
 import { NewKey } from './new-key.tsx'
 import { ReactivateDialog } from './reactivate.tsx'
+import { RefusedBefore } from './refused-before.tsx'
 import { RoleNote } from './role-note.tsx'
 import { Unlock } from './unlock.tsx'
 
@@ -119,9 +120,21 @@ function OtherFix({ kind, of, onClose }: { kind: OtherFixKind; of: Judged; onClo
     case 'host':
       return <AllowHost entry={entry} onClose={onClose} />
     case 'reactivate':
-      return <ReactivateDialog path={path} onClose={onClose} onDone={onClose} />
+      return (
+        <ReactivateDialog path={path} onClose={onClose} onDone={onClose}>
+          <RefusedBefore entry={{ ...entry, reason: 'agent_killed', integration_id: null }} />
+        </ReactivateDialog>
+      )
     case 'unlock':
-      return <Unlock lock_id={String(entry.data['lock_id'])} onClose={onClose} />
+      return (
+        <Unlock lock_id={String(entry.data['lock_id'])} onClose={onClose}>
+          <RefusedBefore
+            entry={{ ...entry, reason: 'locked', integration_id: null }}
+            what="this lock"
+            isLike={({ data }) => data['lock_id'] === entry.data['lock_id']}
+          />
+        </Unlock>
+      )
     case 'connect':
       return <Connect of={of} onClose={onClose} />
     case 'key':

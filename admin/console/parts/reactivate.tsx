@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
 import { liveEdges } from '../live-edges.ts'
@@ -51,10 +52,12 @@ export function ReactivateDialog({
   path,
   onClose,
   onDone,
+  children,
 }: {
   path: string
   onClose: () => void
   onDone: () => void
+  children?: ComponentChildren
 }) {
   const [reason, setReason] = useState('')
   const [rotate_keys, setRotate] = useState(false)
@@ -85,6 +88,7 @@ export function ReactivateDialog({
       onSubmit={reactivate.run}
       onClose={onClose}
     >
+      {children}
       <TextField
         label="Reason"
         value={reason}

@@ -10,30 +10,33 @@ const LOOKED_AT = '200'
 
 /** What was refused in the last seven days for the same cause: "5 calls, 3 of them for this text". */
 export function RefusedBefore({
-  entry: { event, agent_id, integration_id },
+  entry: { event, reason, agent_id, integration_id },
   what,
   isLike,
 }: {
   entry: FixableEntry
-  what: string
-  isLike: (entry: ActivityEntry) => boolean
+  what?: string
+  isLike?: (entry: ActivityEntry) => boolean
 }) {
   const found = useLoad<Page<ActivityEntry>>(
-    withQuery('/admin/activity', {
-      event,
-      agent_id: agent_id ?? '',
-      integration_id: integration_id ?? '',
-      from: new Date(Math.floor(Date.now() / 60_000) * 60_000 - DAYS_MS).toISOString(),
-      limit: LOOKED_AT,
-    }),
+    agent_id === null
+      ? null
+      : withQuery('/admin/activity', {
+          ...(reason === null ? { event } : { reason }),
+          agent_id,
+          integration_id: integration_id ?? '',
+          from: new Date(Math.floor(Date.now() / 60_000) * 60_000 - DAYS_MS).toISOString(),
+          limit: LOOKED_AT,
+        }),
   ).value
+  if (agent_id === null) return null
   if (found === null) return <p role="status">Counting what was refused …</p>
-  const like = found.data.filter(isLike).length
   const least = found.next_cursor === null ? '' : 'at least '
   return (
     <p role="status">
       In the last 7 days: {least}
-      {countOf(found.data.length, 'such call')} of this agent, {like} with {what}.
+      {countOf(found.data.length, 'such call')} of this agent
+      {isLike !== undefined && `, ${found.data.filter(isLike).length} with ${what}`}.
     </p>
   )
 }

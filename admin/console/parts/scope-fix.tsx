@@ -45,7 +45,7 @@ export function ScopeFix({
   call,
   scopes,
   options,
-  isTried = false,
+  isTried = true,
   chosenAbout,
   onClose,
   children,
@@ -105,8 +105,8 @@ export function ScopeFix({
       {isLoaded && !isOpen && option?.isReady !== false && (
         <p role="status">The scope allows this already.</p>
       )}
-      {isTried && isLoaded && option !== undefined && (
-        <OnHistory key={chosen} call={call} base={changes[0] ?? null} option={option} />
+      {isTried && isLoaded && isOpen && option !== undefined && (
+        <OnHistory key={chosen} call={call} changes={changes} option={option} />
       )}
       <ProblemNotice problem={stored?.ok === false ? stored.problem : null} />
     </DialogForm>
@@ -199,17 +199,20 @@ async function saveAll(
 
 function OnHistory({
   call,
-  base,
+  changes,
   option,
 }: {
   call: FixedCall
-  base: Change | null
+  changes: readonly Change[]
   option: ScopeOption
 }) {
   const [answer, setAnswer] = useState<ApiAnswer<Trial> | null>(null)
   useEffect(() => {
     let isOver = false
-    const body = { agent_id: call.agent_id, scope: triedScope(call, base, option) }
+    const [base = null, ...others] = changes
+    const further_scopes = others.map((change) => triedScope(call, change, option))
+    const scope = triedScope(call, base, option)
+    const body = { agent_id: call.agent_id, scope, further_scopes }
     void ask<Trial>('POST', '/admin/explain/history', { body }).then((trial) => {
       if (!isOver) setAnswer(trial)
     })

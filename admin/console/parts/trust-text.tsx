@@ -51,6 +51,7 @@ export function TrustText({
       call={call}
       scopes={scopes.filter(({ injection_detection: { enabled } }) => enabled)}
       options={mayTrust ? [trust, wider] : [wider]}
+      isTried={false}
       chosenAbout={(option) =>
         option.words === trust.words && whole !== null && !isWhole ? (
           <Supplied

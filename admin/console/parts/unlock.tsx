@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
 import type { Lock } from '../api-types.ts'
@@ -14,7 +15,15 @@ import { ProblemNotice } from './notices.tsx'
 import { Time } from './time.tsx'
 
 /** Lifts a lock, after what it stops has been shown. */
-export function Unlock({ lock_id, onClose }: { lock_id: string; onClose: () => void }) {
+export function Unlock({
+  lock_id,
+  onClose,
+  children,
+}: {
+  lock_id: string
+  onClose: () => void
+  children?: ComponentChildren
+}) {
   const path = `/admin/locks/${encodeURIComponent(lock_id)}`
   const lock = useLoad<Lock>(path)
   const agentName = useNames('agents')
@@ -53,6 +62,7 @@ export function Unlock({ lock_id, onClose }: { lock_id: string; onClose: () => v
           ]}
         />
       )}
+      {children}
       <TextField label="Reason" value={reason} onValue={setReason} maxLength={2000} />
     </DialogForm>
   )
