@@ -157,7 +157,8 @@ function decider(policy: StoredPolicy, scopes: readonly Scope[], body_max: numbe
 /** Of the headers that decided a refusal, what the log tells. */
 function headersOf({ reason, method, data }: ActivityEntry): Readonly<Record<string, string>> {
   if (reason === 'upgrade_not_supported') return { upgrade: 'websocket' }
-  const [attempted = '', path] = String(data['attempted_action'] ?? '').split(' ')
+  const action = data['attempted_action']
+  const [attempted = '', path] = typeof action === 'string' ? action.split(' ') : []
   const isOverride = reason === 'permission_denied' && path !== undefined && attempted !== method
   return isOverride ? { 'x-http-method-override': attempted } : {}
 }
