@@ -36,9 +36,9 @@ export interface Question {
 }
 
 /** The decision on a call of the agent. What a body names counts even where an edge would not have to read it. */
-export const explainCall = (question: Question): Explanation => explanation(decideCall(question))
+export const explainCall = (question: Question): Explanation => explanation(admitQuestion(question))
 
-export function decideCall(question: Question): Admission {
+export function admitQuestion(question: Question): Admission {
   const { method, url, agent, integrations, locks, key = null, now_ms, body = null } = question
   const { unlisted } = question
   const headers = headersOf(question)

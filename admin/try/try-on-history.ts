@@ -8,7 +8,7 @@ import type { EffectiveSettings } from '../../core/decision/merge-settings.ts'
 import { isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { phaseAt } from '../../core/decision/scopes-in-force.ts'
 import { type SearchParts, searchActivity } from '../activity/search-activity.ts'
-import { decideCall } from './explain-call.ts'
+import { admitQuestion } from './explain-call.ts'
 import { explanation } from './explanation.ts'
 import type { StoredPolicy } from './read-policy.ts'
 import { knownUrl } from '../../core/bounded/parse-url.ts'
@@ -117,7 +117,7 @@ function decider(policy: StoredPolicy, scopes: readonly Scope[], body_max: numbe
   const [now, then] = [compileScopes(policy.scopes), compileScopes(scopes)]
   const known = new Map<string, readonly [Admission, Admission]>()
   const decide = (entry: ActivityEntry, url: string, of: AgentScopes): Admission =>
-    decideCall({
+    admitQuestion({
       method: entry.method ?? '',
       url,
       headers: headersOf(entry),
