@@ -1,5 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { parseDocument } from 'yaml'
 import { type InjectionSettings, SCOPE_DEFAULTS } from '../core/catalogue/model.ts'
 import {
   type CompiledInjectionSettings,
@@ -12,13 +17,63 @@ import { fromRoot } from '../core/system/root.ts'
 import { quantile } from './quantile.ts'
 
 /**
- * What a scan costs from bytes to verdict: `node dist/bench/scanner.js`. Each size is measured on many
- * bodies that differ, since one body over and over would flatter every cache.
+ * What a scan costs from bytes to verdict, with the default settings, in CPU time:
+ *   npm run bench -- scanner [--mirror FOLDER] [--beside DIR]
+ * Of each shape many bodies that differ, each measured a few times with others in between, since one body over and over would flatter
+ * every cache; of each body the best time counts. The mirror is that of `extract-corpus`: from it come requests that
+ * agent frameworks recorded, and the prompts and skills in the other bodies; without it these are made of this repository's pages. DIR
+ * is a built checkout of another version, measured in the same rounds.
  */
+const { values: options } = parseArgs({
+  options: { mirror: { type: 'string' }, beside: { type: 'string' } },
+})
 
-const SENTENCES = readFileSync(fromRoot('ARCHITECTURE.md'), 'utf8')
-  .split('\n')
-  .filter((line) => line.length > 40)
+const RECORDINGS = ['crewAIInc/crewAI@f4731f50', 'traceloop/openllmetry@93429cfb']
+const PAGES = [
+  'anthropics/skills@9d2f1ae1',
+  'x1xhlol/system-prompts-and-models-of-ai-tools@b8e95891',
+]
+const MOST_FILES = 200
+const LARGEST_OUTPUT_BYTES = 1 << 30
+
+/** Up to so many files of a repository at a commit, at even distances. */
+const filesOf = (source: string, names: RegExp): readonly string[] => {
+  const [repository = '', commit = ''] = source.split('@')
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, {
+      cwd: join(options.mirror ?? '', repository.replace('/', '+'), 'repo'),
+      encoding: 'utf8',
+      maxBuffer: LARGEST_OUTPUT_BYTES,
+    })
+  const all = git('ls-tree', '-r', '--name-only', commit)
+    .split('\n')
+    .filter((name) => names.test(name))
+  const step = Math.max(1, all.length / MOST_FILES)
+  const some = all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step))
+  return some.map((name) => git('show', `${commit}:${name}`))
+}
+
+type Call = { readonly body: Buffer; readonly path: string }
+
+const recorded = (): readonly Call[] =>
+  RECORDINGS.flatMap((source) => filesOf(source, /cassettes?\/.*\.yaml$/)).flatMap((file) => {
+    // Some are no YAML to their end.
+    const { interactions = [] } = (parseDocument(file, { logLevel: 'error' }).toJS() ?? {}) as {
+      interactions?: { request: { uri: string; body?: unknown } }[]
+    }
+    return interactions.flatMap(({ request: { uri, body } }) =>
+      typeof body === 'string' && /chat|messages|responses|generate|converse/.test(uri)
+        ? [{ body: Buffer.from(body), path: new URL(uri).pathname }]
+        : [],
+    )
+  })
+
+const pages: readonly string[] =
+  options.mirror === undefined
+    ? readdirSync(fromRoot('docs'), { encoding: 'utf8', recursive: true })
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => readFileSync(fromRoot('docs', name), 'utf8'))
+    : PAGES.flatMap((source) => filesOf(source, /\.(?:md|txt)$/))
 
 let seed = 11
 const random = (limit: number): number => {
@@ -26,34 +81,55 @@ const random = (limit: number): number => {
   return (seed >> 8) % limit
 }
 
+/** Pages one after the other, from any place of the first. */
 const prose = (length: number): string => {
-  let text = ''
-  while (text.length < length)
-    text += `${SENTENCES[random(SENTENCES.length)]}${random(6) === 0 ? '\n\n' : ' '}`
+  let text = pages[random(pages.length)] ?? ''
+  text = text.slice(random(text.length))
+  while (text.length < length) text += `\n\n${pages[random(pages.length)]}`
   return text.slice(0, length)
 }
 
-const chatBody = (size: number): Buffer => {
-  const messages = [{ role: 'system', content: 'You are a helpful assistant.' }]
-  const part = Math.max(400, size >> 4)
-  for (let left = size; left > 0; left -= part)
-    messages.push({ role: 'user', content: prose(Math.min(part, left)) })
-  return Buffer.from(JSON.stringify({ model: 'gpt-4o', temperature: 0.7, messages }))
+const SENTENCE = 'The quarterly report has to be with the board by Friday, so please check it. '
+
+const conversation = (system: string, messages: readonly object[]): Call => ({
+  path: '/v1/messages',
+  body: Buffer.from(JSON.stringify({ model: 'm', max_tokens: 100, system, messages })),
+})
+const SHAPES: Readonly<Record<string, (size: number) => Call>> = {
+  'system prompt': (size) => conversation(prose(size), [{ role: 'user', content: 'Hi' }]),
+  'user prompt': (size) => conversation('You help.', [{ role: 'user', content: prose(size) }]),
+  'tool result': (size) =>
+    conversation('You help.', [
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: prose(size) }] },
+    ]),
+  history: (size) =>
+    conversation(
+      prose(size >> 4),
+      Array.from({ length: Math.max(1, size >> 11) }, (_, turn) => ({
+        role: turn % 2 === 0 ? 'user' : 'assistant',
+        content: prose(Math.min(size, 1_900)),
+      })),
+    ),
+  'one sentence, repeated': (size) =>
+    conversation('You help.', [{ role: 'user', content: SENTENCE.repeat(size / SENTENCE.length) }]),
 }
 
-const input = (body: Buffer): ScanInput => ({
+const input = ({ body, path }: Call): ScanInput => ({
   body,
   content_type: 'application/json',
   content_encoding: null,
   method: 'POST',
   base_path: '',
-  path: '/chat/completions',
+  path,
   query: '',
   headers: [['content-type', 'application/json']],
 })
 
-const compile = (change: Partial<InjectionSettings>): CompiledInjectionSettings => {
-  const result = compileInjectionSettings({
+const compile = (
+  change: Partial<InjectionSettings>,
+  compileWith = compileInjectionSettings,
+): CompiledInjectionSettings => {
+  const result = compileWith({
     ...SCOPE_DEFAULTS.injection_detection,
     ...change,
   } as InjectionSettings)
@@ -70,35 +146,47 @@ const CUSTOM = Array.from(
 const tenths = (sorted: readonly number[], part: number): string =>
   quantile(sorted, part).toFixed(1)
 
-/** Sorted times of a scan of each body, in microseconds. */
-const timed = (bodies: readonly Buffer[], settings: CompiledInjectionSettings): number[] =>
-  bodies
-    .map((body) => {
-      const started = performance.now()
-      scanRequest(input(body), settings, 64 << 20)
-      return (performance.now() - started) * 1_000
-    })
-    .sort((a, b) => a - b)
+type Scan = (call: Call) => void
 
-/** Rounds with and without custom patterns alternate, so that both meet the same machine; of each the median round. */
-const measure = (bodies: readonly Buffer[], rounds: number): void => {
-  const plain: number[][] = []
-  const custom: number[][] = []
-  const [without, with100] = [compile({}), compile({ custom_patterns: CUSTOM })]
-  for (let round = -1; round < rounds; round += 1) {
-    const times = [timed(bodies, without), timed(bodies, with100)] as const
-    if (round < 0) continue
-    plain.push(times[0])
-    custom.push(times[1])
+const scanWith = async (folder: string): Promise<Scan> => {
+  const at = (name: string) => pathToFileURL(join(folder, 'dist', 'core', 'scanner', name)).href
+  const scan = (await import(at('scan-request.js'))) as { scanRequest: typeof scanRequest }
+  const compiler = (await import(at('compile-settings.js'))) as {
+    compileInjectionSettings: typeof compileInjectionSettings
   }
-  const size = bodies[0]?.length ?? 0
-  const median = (all: readonly (readonly number[])[], part: number): number =>
-    all.map((times) => Number(tenths(times, part))).sort((a, b) => a - b)[all.length >> 1] ?? 0
-  const row = (label: string, all: readonly (readonly number[])[]): string =>
-    `${label.padEnd(34)} ${String(size).padStart(8)} B  best ${median(all, 0)}  p50 ${median(all, 0.5)}  p90 ${median(all, 0.9)} µs`
-  console.log(row('chat', plain))
-  const more = (median(custom, 0.5) / median(plain, 0.5) - 1) * 100
-  console.log(`${row('chat, 100 custom patterns', custom)}  +${more.toFixed(1)} %`)
+  const settings = compile({}, compiler.compileInjectionSettings)
+  return (call) => scan.scanRequest(input(call), settings, 64 << 20)
+}
+
+const custom = compile({ custom_patterns: CUSTOM })
+const scans: readonly (readonly [name: string, scan: Scan])[] = [
+  ['this', await scanWith(fromRoot())],
+  ...(options.beside === undefined ? [] : [['beside', await scanWith(options.beside)] as const]),
+  ['100 custom', (call) => scanRequest(input(call), custom, 64 << 20)],
+]
+
+const cpuUs = (work: () => void): number => {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+const measure = (label: string, calls: readonly Call[], rounds: number): void => {
+  const best = scans.map(() => calls.map(() => Number.POSITIVE_INFINITY))
+  for (let round = -2; round < rounds; round += 1)
+    for (const [index, [, scan]] of scans.entries())
+      for (const [one, call] of calls.entries()) {
+        const us = cpuUs(() => scan(call))
+        const times = best[index] as number[]
+        if (round >= 0) times[one] = Math.min(times[one] as number, us)
+      }
+  const size = calls.reduce((sum, { body }) => sum + body.length, 0) / calls.length
+  const columns = best.map((times, index) => {
+    times.sort((a, b) => a - b)
+    return `${scans[index]?.[0]} ${quantile(times, 0.5)} (p90 ${quantile(times, 0.9)})`
+  })
+  console.log(`${label.padEnd(26)} ${size.toFixed(0).padStart(8)} B  ${columns.join('  ')} µs`)
 }
 
 /** Bodies made to cost: each line should be of the same order per byte as the others, whatever its size. */
@@ -150,14 +238,14 @@ const hostile = (size: number): Record<string, Buffer> => {
 const neighbourDelay = async (): Promise<void> => {
   const pool = openScanPool({ workers: 1, queue_limit: 16 })
   const deferred = new DeferredSettings(compile({}).source)
-  const body = chatBody(1 << 20)
-  await pool.scanRequest(input(body), deferred, 64 << 20)
+  const call = (SHAPES['history'] as (size: number) => Call)(1 << 20)
+  await pool.scanRequest(input(call), deferred, 64 << 20)
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
   const times: number[] = []
   for (let round = 0; round < 20; round += 1) {
     const started = performance.now()
-    await pool.scanRequest(input(body), deferred, 64 << 20)
+    await pool.scanRequest(input(call), deferred, 64 << 20)
     times.push(performance.now() - started)
   }
   delay.disable()
@@ -168,22 +256,57 @@ const neighbourDelay = async (): Promise<void> => {
   await pool.close()
 }
 
-for (const [size, rounds] of [
-  [2_000, 200],
-  [65_536, 20],
-  [1 << 20, 8],
+/** Nearly the longest body that is scanned on the event loop. */
+const onLoop = async (): Promise<void> => {
+  const pool = openScanPool({ workers: 1, queue_limit: 16 })
+  const deferred = new DeferredSettings(compile({}).source)
+  const calls = [...Object.values(SHAPES), ...Object.values(SHAPES)].map((shape) => shape(31_000))
+  const hostileBodies = Object.values(hostile(31_000)).map((body) => ({
+    body,
+    path: '/v1/messages',
+  }))
+  for (const [label, list] of Object.entries({ recorded: calls, 'made to cost': hostileBodies })) {
+    let longest = 0
+    for (let round = 0; round < 4; round += 1)
+      for (const call of list) {
+        const us = cpuUs(() => void pool.scanRequest(input(call), deferred, 64 << 20))
+        if (round > 1) longest = Math.max(longest, us)
+      }
+    console.log(`on the event loop, ${label}: at most ${(longest / 1_000).toFixed(1)} ms of CPU`)
+  }
+  await pool.close()
+}
+
+if (options.mirror !== undefined) {
+  const calls = recorded()
+  const between = (least: number, most: number): readonly Call[] =>
+    calls.filter(({ body }) => body.length > least && body.length < most).slice(0, 60)
+  measure('recorded, 1.2 to 3 kB', between(1_200, 3_000), 12)
+  measure('recorded, 4 to 16 kB', between(4_000, 16_000), 8)
+}
+for (const [size, bodies, rounds] of [
+  [1_900, 60, 12],
+  [64_000, 12, 6],
+  [1 << 20, 3, 3],
 ] as const)
-  measure(
-    Array.from({ length: size > 100_000 ? 6 : 40 }, () => chatBody(size)),
-    rounds,
-  )
+  for (const [label, shape] of Object.entries(SHAPES))
+    measure(
+      label,
+      Array.from({ length: bodies }, () => shape(size)),
+      rounds,
+    )
 for (const size of [1 << 18, 1 << 20]) {
   for (const [label, body] of Object.entries(hostile(size))) {
     const started = performance.now()
-    scanRequest(input(body), compile({ sensitivity: 'high' }), 64 << 20)
+    scanRequest(
+      input({ body, path: '/chat/completions' }),
+      compile({ sensitivity: 'high' }),
+      64 << 20,
+    )
     console.log(
       `${label.padEnd(34)} ${String(body.length).padStart(8)} B  ${(((performance.now() - started) * 1e6) / body.length).toFixed(0)} ns a byte`,
     )
   }
 }
+await onLoop()
 await neighbourDelay()

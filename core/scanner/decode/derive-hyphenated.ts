@@ -1,5 +1,12 @@
 import type { WindowView } from '../text/text-scanner.ts'
-import { findToken, hashWord, KEY_LENGTH, type TokenTable } from '../text/token-table.ts'
+import {
+  findToken,
+  HASH_PRIME,
+  HASH_SEED,
+  hashWord,
+  KEY_LENGTH,
+  type TokenTable,
+} from '../text/token-table.ts'
 import { stretchesAround } from './derive-letters.ts'
 import type { DerivedText } from './derived-text.ts'
 import { withoutSpans } from './without-spans.ts'
@@ -12,6 +19,9 @@ const SHORTEST_WORD = 5
 const HYPHEN = 0x2d
 /** Behind a comma or before one it is a list of words, as in a spelling lesson. */
 const HYPHENATED = /[a-z]{1,16}(?:-[a-z]{1,16})+(?![a-z,-])/g
+
+/** Parts have at most as many letters. */
+const LONGEST_SURE = 16
 
 type Word = { readonly start: number; readonly end: number }
 
@@ -28,6 +38,23 @@ const isTelling = (written: string, table: TokenTable): boolean => {
 const isPart = (byte: number | undefined): boolean =>
   byte === HYPHEN || (byte !== undefined && byte >= 0x61 && byte <= 0x7a)
 
+/** Whether letters with single hyphens inside can be such a word: nearly no compound can, and the expression costs more. */
+const mayTell = (text: Buffer, start: number, end: number, table: TokenTable): boolean => {
+  let hash = HASH_SEED
+  let letters = 0
+  let last = HYPHEN
+  for (let at = start; at < end; at += 1) {
+    const byte = text[at] as number
+    if (byte === HYPHEN && last === HYPHEN) return true
+    last = byte
+    if (byte === HYPHEN) continue
+    if (letters < KEY_LENGTH) hash = Math.imul(hash ^ byte, HASH_PRIME)
+    letters += 1
+  }
+  // A part that is too long begins a word behind its first letters.
+  return last === HYPHEN || letters > LONGEST_SURE || hash === 0 || findToken(table, hash) >= 0
+}
+
 /** The hyphenated words that are words of the patterns without their hyphens. Looks only at runs of letters that have hyphens. */
 const wordsIn = (text: Buffer, table: TokenTable): Word[] => {
   const words: Word[] = []
@@ -36,12 +63,13 @@ const wordsIn = (text: Buffer, table: TokenTable): Word[] => {
     while (start > 0 && isPart(text[start - 1])) start -= 1
     let end = at
     while (isPart(text[end])) end += 1
+    at = text.indexOf(HYPHEN, end)
+    if (text[end] !== 0x2c && !mayTell(text, start, end, table)) continue
     for (const { 0: written, index } of text
       .toString('latin1', start, end + 1)
       .matchAll(HYPHENATED))
       if (isTelling(written, table))
         words.push({ start: start + index, end: start + index + written.length })
-    at = text.indexOf(HYPHEN, end)
   }
   return words
 }

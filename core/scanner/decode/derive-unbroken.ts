@@ -42,14 +42,19 @@ const mayHaveBreaks = ({ source, text, offsets, end, signs }: WindowView): boole
   if (controls > 0) return true
   if ((seen & (SEEN.less_than | SEEN.hyphenation | SEEN.escape_character)) === 0) return false
   const window = text.subarray(0, end)
-  return (
-    window.includes(0x3c) ||
-    window.includes('-\n') ||
-    window.includes('=\n') ||
-    // The line end after the last piece has the offset of its beginning.
-    (end > 1 && source.subarray(offsets[0], offsets[end - 2]).includes(0x1b))
-  )
+  return window.includes(0x3c) || mayHaveOthers(window, { source, offsets, end })
 }
+
+/** Breaks that do not begin with `<`. */
+const mayHaveOthers = (
+  window: Buffer,
+  { source, offsets, end }: Pick<WindowView, 'source' | 'offsets' | 'end'>,
+): boolean =>
+  window.includes('-\n') ||
+  window.includes('=\n') ||
+  window.includes(']]>') ||
+  // The line end after the last piece has the offset of its beginning.
+  (end > 1 && source.subarray(offsets[0], offsets[end - 2]).includes(0x1b))
 
 /** Whether `BREAK` may match at a byte of `LEAD`: the second byte says so for nearly all blanks and hyphens, and costs little. */
 const mayBreak = (text: Buffer, at: number): boolean => {
@@ -61,15 +66,18 @@ const mayBreak = (text: Buffer, at: number): boolean => {
   return true
 }
 
-/** The breaks between two letters of the window: start, end. */
-const breaksIn = (text: Buffer): number[] => {
+/** The breaks between two letters of the window: start, end. @param areTags whether all begin with `<` */
+const breaksIn = (text: Buffer, areTags: boolean): number[] => {
   const breaks: number[] = []
   const latin = text.toString('latin1')
   // Imported names and those of the module are looked up at every use, which a loop over a window feels.
   const lead = LEAD
   const { length } = text
   for (let i = 1; i < length; i += 1) {
-    if (lead[text[i] as number] === 0) continue
+    if (areTags) {
+      i = text.indexOf(0x3c, i)
+      if (i < 0) break
+    } else if (lead[text[i] as number] === 0) continue
     if (!isLetter(text[i - 1] as number) || !mayBreak(text, i)) continue
     BREAK.lastIndex = i
     const match = BREAK.exec(latin)
@@ -115,7 +123,9 @@ const isTelling = (
 export const deriveUnbroken = (view: WindowView, table: TokenTable): DerivedText[] => {
   if (!mayHaveBreaks(view)) return []
   const window = view.text.subarray(0, view.end)
-  const breaks = breaksIn(window)
+  // What was counted before the window moved may still stand in it.
+  const areTags = view.start === 0 && view.signs.controls === 0 && !mayHaveOthers(window, view)
+  const breaks = breaksIn(window, areTags)
   const places: number[] = []
   for (let b = 0; b < breaks.length; b += 2) {
     if (isTelling(window, breaks, b, table)) places.push(breaks[b] as number)
