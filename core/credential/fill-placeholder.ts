@@ -10,11 +10,31 @@ export interface FilledTarget {
 
 /** Clients escape braces, and some the colon. */
 const plain = (text: string): string =>
-  text.replaceAll(/%7b/gi, '{').replaceAll(/%7d/gi, '}').replaceAll(/%3a/gi, ':')
+  text.includes('%')
+    ? text.replaceAll(/%7b/gi, '{').replaceAll(/%7d/gi, '}').replaceAll(/%3a/gi, ':')
+    : text
 
-/** Everything that would end the path or be decoded is escaped; `/` separates segments of the token. */
-const inPath = (text: string): string =>
-  encodeURI(text).replaceAll('?', '%3F').replaceAll('#', '%23')
+interface Prepared {
+  /** Everything that would end the path or be decoded is escaped; `/` separates segments of the token. */
+  readonly in_path: string
+  readonly places: readonly { readonly segments: readonly string[]; readonly at: number }[]
+}
+
+/** A filling is the same for all calls with its credential. */
+const PREPARED = new WeakMap<PlaceholderFilling, Prepared>()
+
+function prepare(filling: PlaceholderFilling): Prepared {
+  const known = PREPARED.get(filling)
+  if (known !== undefined) return known
+  const places = filling.paths.map((path) => {
+    const segments = path.split('/').slice(1)
+    return { segments, at: segments.findIndex((segment) => segment.includes(PLACEHOLDER)) }
+  })
+  const in_path = encodeURI(filling.value).replaceAll('?', '%3F').replaceAll('#', '%23')
+  const prepared = { in_path, places }
+  PREPARED.set(filling, prepared)
+  return prepared
+}
 
 /**
  * Puts the token in the declared places, where the caller has written the placeholder; null if it is at none of them. A caller's own
@@ -24,20 +44,21 @@ const inPath = (text: string): string =>
 export function fillPlaceholder(
   { raw_path, raw_query }: FilledTarget,
   base_segments: number,
-  { value, paths, query }: PlaceholderFilling,
+  filling: PlaceholderFilling,
 ): FilledTarget | null {
+  const { value, query } = filling
+  const { in_path, places } = prepare(filling)
   const segments = raw_path.split('/')
   const from = base_segments + 1
-  for (const place of paths) {
-    const wanted = place.split('/').slice(1)
-    const matches = wanted.every((segment, i) => {
+  for (const place of places) {
+    const matches = place.segments.every((segment, i) => {
       const own = segments[from + i]
       return own !== undefined && (segment === '*' || plain(own) === segment)
     })
     if (!matches) continue
-    const at = from + wanted.findIndex((segment) => segment.includes(PLACEHOLDER))
-    const filled = plain(segments[at] ?? '').replace(PLACEHOLDER, () => inPath(value))
-    return { raw_path: segments.with(at, filled).join('/'), raw_query }
+    const at = from + place.at
+    segments[at] = plain(segments[at] ?? '').replace(PLACEHOLDER, () => in_path)
+    return { raw_path: segments.join('/'), raw_query }
   }
   if (query === null || raw_query === null) return null
   let isFilled = false

@@ -1,7 +1,10 @@
 import { AUTHORIZATION } from './authorization.ts'
-import { defineCredential } from './credential-type.ts'
+import { defineCredential, type Filling } from './credential-type.ts'
 import { PLACEHOLDER } from './fill-placeholder.ts'
 import { optionalShown, secret } from './member.ts'
+
+/** Made once for a credential, with which many calls are made. */
+const FILLINGS = new WeakMap<object, Filling>()
 
 const PLACE = /^(?:\/[^/?#\s]+)+$/
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/
@@ -34,11 +37,16 @@ export const placeholder = defineCredential({
   owned: () => AUTHORIZATION,
   application: {
     kind: 'static',
-    apply: ({ token, paths, query }) => ({
-      headers: [],
-      query: [],
-      placeholder: { value: token.reveal(), paths: paths?.split(' ') ?? [], query: query ?? null },
-    }),
+    apply: (auth) => {
+      const { token, paths, query } = auth
+      const known = FILLINGS.get(auth)
+      if (known !== undefined) return known
+      const places = paths?.split(' ') ?? []
+      const placeholder = { value: token.reveal(), paths: places, query: query ?? null }
+      const filling = { headers: [], query: [], placeholder }
+      FILLINGS.set(auth, filling)
+      return filling
+    },
     echoed: 'token',
   },
 })

@@ -1,3 +1,4 @@
+import { PLACEHOLDER } from '../credential/fill-placeholder.ts'
 import { maskWithin } from '../masking/mask-secrets.ts'
 import type { SegmentRange } from './fold-segments.ts'
 import type { BaseUrl } from './parse-base-url.ts'
@@ -65,7 +66,8 @@ const shown = ({ origin, raw_path }: Shown, start: number): string =>
 function shownText(before: string, path: string): string {
   const isCut = path.length > SHOWN_PATH_LIMIT
   const part = isCut ? path.slice(0, SHOWN_PATH_LIMIT - 1) : path
-  const text = MAY_HOLD_SECRET.test(path)
+  // The placeholder stands for a secret, and is none.
+  const text = MAY_HOLD_SECRET.test(path.replaceAll(PLACEHOLDER, ''))
     ? maskWithin(before, part, path.slice(part.length, part.length + AFTER_LIMIT))
     : part
   // The masked text may be shorter than the mask.

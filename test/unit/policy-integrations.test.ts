@@ -208,6 +208,9 @@ test('threat 31: a key in a path is hidden from the log, whatever the API and th
       '/models/gemini-1.5-pro-latest:generateContent',
       '/models/gemini-1.5-pro-latest:generateContent',
     ],
+    // The placeholder is no secret, and hides none.
+    ['https://x/v1/bot{agw:token}/x', '', '/v1/bot{agw:token}/x', '/v1/bot{agw:token}/x'],
+    [`https://x/{agw:token}/bot${bot}`, '', '/{agw:token}/bot***', '/{agw:token}/bot***'],
     [
       'https://x/git/commits/3f786850e387550fdab836ed7e6dc881de23001b',
       '',
