@@ -7,7 +7,7 @@ import { cpuMicros, type Product, ROLES } from './subjects.ts'
 const QUIET_AFTER_MS = 30_000
 const COMMANDS_SHOWN = 12
 
-/** CPU time of each role, and commands of the store, while nobody calls. Commands of scripts count, too. */
+/** CPU time of each role, and commands of the store without calls. Commands of scripts count, too. */
 export async function measureIdle(
   products: readonly Product[],
   seconds: number,

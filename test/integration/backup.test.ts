@@ -380,7 +380,7 @@ describe('what was done after a backup', () => {
       await stack.operator.send('POST', `/admin/access-requests/${id}/approve`, undefined, 404)
     }
     for (const access of Object.values(asking))
-      assert.ok(!known.includes(await pendingOf(access)), 'a call asks anew')
+      assert.ok(!known.includes(await pendingOf(access)), 'a call asks again')
   }
 
   before(async () => {
