@@ -109,7 +109,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
   // On cores of their own, while this thread builds its tables and joins the fleet.
   const reporter = patternReporter({ redis: connections.commands, log, nowMs: Date.now })
-  const scans = startScanPool(reporter)
+  const scans = startScanPool(reporter, settings.edgeStandby)
   warmScanner()
   const recorder = new ActivityRecorder({ redis: connections.commands, nowMs: Date.now, log })
   connections.commands.on('ready', () => recorder.storeMayHaveChanged())
@@ -249,13 +249,17 @@ async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   return { partsOf: (stream) => partsFor(stream, shared, forward), forward, traces }
 }
 
-function startScanPool(onBadPatterns: ReturnType<typeof patternReporter>): Edge['scans'] {
+/** Those of a process that stands by would be half of its memory, so they start when it gets a body for them. */
+function startScanPool(
+  onBadPatterns: ReturnType<typeof patternReporter>,
+  isStandby: boolean,
+): Edge['scans'] {
   const pool = openScanPool({
     workers: SCAN_WORKERS,
     queue_limit: SCAN_QUEUE_LIMIT,
     onBadPatterns,
   })
-  const warm = pool.warm()
+  const warm = isStandby ? Promise.resolve() : pool.warm()
   // It is awaited later, and a failure until then must not end the process.
   warm.catch(() => undefined)
   return { pool, warm }

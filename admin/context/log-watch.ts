@@ -17,7 +17,7 @@ export class LogWatch {
   readonly #blocking: RedisClient
   readonly #stopped = new AbortController()
   readonly #waiting = new Set<() => void>()
-  /** The newest row of each log. */
+  /** The newest row of each log that has grown. Of the others, only what comes while a read blocks is seen. */
   #newest = new Map<string, string>()
   #looks = 0
 
@@ -73,9 +73,9 @@ export class LogWatch {
   async #look(): Promise<number> {
     const organization_ids = await this.#blocking.hkeys(REDIS_KEYS.organizations)
     if (organization_ids.length === 0) return BLOCK_MS
-    const newest = new Map(organization_ids.map((id) => [id, this.#newest.get(id) ?? '0-0']))
+    const newest = new Map(organization_ids.map((id) => [id, this.#newest.get(id) ?? '$']))
     this.#newest = newest
-    const keys = organization_ids.map(REDIS_KEYS.activity)
+    const keys = organization_ids.map((id) => REDIS_KEYS.activity(id))
     const places = newest.values()
     const found = await this.#blocking.xread(
       'COUNT',
@@ -92,7 +92,7 @@ export class LogWatch {
     const rows = await Promise.all(
       grown.map((id) => this.#blocking.xrevrange(REDIS_KEYS.activity(id), '+', '-', 'COUNT', 1)),
     )
-    for (const [i, [row]] of rows.entries()) newest.set(grown[i] ?? '', row?.[0] ?? '0-0')
+    for (const [i, [row]] of rows.entries()) newest.set(grown[i] ?? '', row?.[0] ?? '$')
     this.#looks++
     for (const end of this.#waiting) end()
     return PACE_MS

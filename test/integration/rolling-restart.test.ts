@@ -18,6 +18,7 @@ import { openCall } from '../kit/open-call.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { runCommand } from '../kit/run-command.ts'
+import { INJECTION } from '../kit/sent/random-body.ts'
 import { startSocketApi } from '../kit/start-socket-api.ts'
 import type { ChildRole } from '../kit/start-stack.ts'
 import { until } from '../kit/until.ts'
@@ -120,7 +121,9 @@ async function openSocket(): Promise<WebSocket> {
 
 test('one processor decides calls; the other stands by and takes them when it dies', async () => {
   const direct = operatorAt(stack.apiUrl, stack.adminToken)
-  const access = await stack.operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+    scope: { injection_detection: { enabled: true } },
+  })
   const target = `${access.base_url}/sse?ticks=600&interval_ms=100`
   const open = async (): Promise<void> => {
     const stream = openCall(stack.proxyUrl, target, access.headers)
@@ -141,12 +144,22 @@ test('one processor decides calls; the other stands by and takes them when it di
   await isHeld(0, 0)
   for (let n = 0; n < 4; n++) await open()
   await isHeld(4, 0)
-  const active = (await stack.pids('ext-proc')).find((pid) =>
-    /AGW_EDGE_STANDBY=false\0/.test(readFileSync(`/proc/${pid}/environ`, 'latin1')),
-  )
-  assert.ok(active !== undefined)
+  const isActive = (pid: number): boolean =>
+    /AGW_EDGE_STANDBY=false\0/.test(readFileSync(`/proc/${pid}/environ`, 'latin1'))
+  const pids = await stack.pids('ext-proc')
+  const active = pids.find(isActive)
+  const standby = pids.find((pid) => !isActive(pid))
+  assert.ok(active !== undefined && standby !== undefined)
+  const children = readFileSync(`/proc/${standby}/task/${standby}/children`, 'latin1')
+  assert.equal(children, '', 'its scan processes start when it needs them')
   process.kill(active, 'SIGKILL')
   await open()
+  const large = await fetch(`${stack.proxyUrl}/${access.base_url}/echo`, {
+    method: 'POST',
+    headers: { ...access.headers, 'content-type': 'application/json' },
+    body: JSON.stringify([INJECTION, 'hello '.repeat(10_000)]),
+  })
+  assert.equal(large.status, 403, 'a body for a scan process is scanned')
   await until('the active one serves again', async () => {
     await open()
     return ((await held())[0] ?? 0) > 0
