@@ -102,7 +102,7 @@ test('the sieve hides nothing that an expression finds, wherever a search begins
   // Every pattern is searched for around each `zz`.
   const open = BUILT_IN_PATTERNS.map((pattern) => ({ ...pattern, gates: [{ word: 'opener' }] }))
   const sieved = compilePatterns(open, { ...ALL_WORDS, opener: 'zz' }, [[], [], []], sieve)
-  const plain = { ...sieved, neededOf: (index: number) => sieved.neededOf(index).map(() => null) }
+  const plain = { ...sieved, neededOf: (index: number) => sieved.neededOf(index).map(() => -1) }
   let seed = 5
   const random = (limit: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff

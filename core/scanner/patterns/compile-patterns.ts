@@ -2,7 +2,7 @@ import RE2 from 're2'
 import type { Pattern } from '../pattern.ts'
 import { foldBeyondAscii } from '../text/fold.ts'
 import { buildTokenTable, type TokenTable } from '../text/token-table.ts'
-import { type NeededWords, NO_SIEVE, type WordSieve } from '../sieve/word-sieve.ts'
+import { NO_SIEVE, type WordSieve } from '../sieve/word-sieve.ts'
 import { buildGateProgram, type CompiledGate, type GateProgram } from './gate-program.ts'
 
 export type CompiledPatterns = {
@@ -16,8 +16,8 @@ export type CompiledPatterns = {
   readonly relaxedOf: (pattern: number) => RE2
   /** What is searched for first, without upper bounds as well: the pattern, or each of its alternatives. */
   readonly soughtOf: (pattern: number) => readonly RE2[]
-  /** The words that each of them needs, as far as known. */
-  readonly neededOf: (pattern: number) => readonly (NeededWords | null)[]
+  /** Where the words that each of them needs begin in the sieve; -1: it needs none. */
+  readonly neededOf: (pattern: number) => readonly number[]
   readonly sieve: WordSieve
   /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
   readonly modelSignOf: (pattern: number) => RE2 | null
@@ -158,7 +158,7 @@ export const compilePatterns = (
     ]
   let begin = 0
   const needed = patterns.map((pattern) =>
-    expressionsOf(pattern).map(() => sieve.needed[begin++] ?? null),
+    expressionsOf(pattern).map(() => sieve.begins[begin++] ?? -1),
   )
   const matchers: RE2[] = []
   const relaxed: RE2[] = []

@@ -3,70 +3,54 @@ import { readFileSync } from 'node:fs'
 import { fromRoot } from '../../system/root.ts'
 import type { Pattern } from '../pattern.ts'
 import { expressionsOf, type WordClasses } from '../patterns/compile-patterns.ts'
-import { hashTable, type NeededWords, withIndexes, type WordSieve } from './word-sieve.ts'
+import { hashTable, type WordSieve } from './word-sieve.ts'
 
 /** Written by the build. */
 export const SIEVE_FILE = fromRoot('dist', 'core', 'scanner', 'word-sieve.bin')
 
 const DIGEST_BYTES = 32
 const CLASS_BITS = 8
-const ARRAYS = ['first', 'last', 'next', 'beyond', 'steps'] as const
 
 const digestOf = (patterns: readonly Pattern[], classes: WordClasses): Buffer =>
   createHash('sha256')
     .update(JSON.stringify([patterns.map(expressionsOf), classes]))
     .digest()
 
-/** The digest of the patterns, and then numbers: keys with their values, and of each expression its arrays, each with its length. */
+/** The digest of the patterns, and then arrays of numbers, each with its length; of the classes only those that are any. */
 export const writeSieve = (
-  { keys, values, count, needed }: WordSieve,
+  { keys, values, count, begins, data, classes }: WordSieve,
   patterns: readonly Pattern[],
-  classes: WordClasses,
+  lists: WordClasses,
 ): Buffer => {
   const pairs = Array.from(keys).flatMap((key, at) => (key === 0 ? [] : [key, values[at] ?? 0]))
-  const numbers = [count, pairs.length, ...pairs]
-  for (const one of needed) {
-    numbers.push(one?.rows ?? 0)
-    if (one === null) continue
-    for (const name of ARRAYS) numbers.push(one[name].length, ...one[name])
-    const known = Array.from(one.classes, (own, word) => (word << CLASS_BITS) | own)
-    const words = known.filter((_, word) => one.classes[word] !== 0)
-    numbers.push(words.length, ...words)
-  }
-  return Buffer.concat([digestOf(patterns, classes), Buffer.from(Int32Array.from(numbers).buffer)])
+  const known = Array.from(classes).flatMap((one, at) =>
+    one === 0 ? [] : [(at << CLASS_BITS) | one],
+  )
+  const arrays = [[count], pairs, begins, data, known].flatMap((one) => [one.length, ...one])
+  return Buffer.concat([digestOf(patterns, lists), Buffer.from(Int32Array.from(arrays).buffer)])
 }
 
 /** @throws if the file is one of other patterns */
 export const readSieve = (
   bytes: Buffer,
   patterns: readonly Pattern[],
-  classes: WordClasses,
+  lists: WordClasses,
 ): WordSieve => {
-  if (!digestOf(patterns, classes).equals(bytes.subarray(0, DIGEST_BYTES)))
+  if (!digestOf(patterns, lists).equals(bytes.subarray(0, DIGEST_BYTES)))
     throw new Error(`${SIEVE_FILE} is not of these patterns: build the programs again`)
   const numbers = new Int32Array(Uint8Array.from(bytes.subarray(DIGEST_BYTES)).buffer)
   let at = 0
-  const number = (): number => numbers[at++] as number
   const array = (): Int32Array => {
-    const length = number()
-    at += length
-    return numbers.subarray(at - length, at)
+    const first = at + 1
+    at = first + (numbers[at] as number)
+    return numbers.subarray(first, at)
   }
-  const count = number()
+  const [count = 0] = array()
   const table = hashTable(array())
-  const needed: (NeededWords | null)[] = []
-  while (at < numbers.length) {
-    const rows = number()
-    if (rows === 0) {
-      needed.push(null)
-      continue
-    }
-    const [first, last, next, beyond, steps] = [array(), array(), array(), array(), array()]
-    const classes = new Uint8Array(count + 1)
-    for (const pair of array()) classes[pair >> CLASS_BITS] = pair & ((1 << CLASS_BITS) - 1)
-    needed.push(withIndexes({ rows, first, last, next, beyond, steps, classes }))
-  }
-  return { ...table, count, needed }
+  const [begins, data] = [array(), array()]
+  const classes = new Uint8Array(begins.length * (count + 1))
+  for (const one of array()) classes[one >> CLASS_BITS] = one & ((1 << CLASS_BITS) - 1)
+  return { ...table, count, begins, data, classes }
 }
 
 export const shippedSieve = (patterns: readonly Pattern[], classes: WordClasses): WordSieve =>

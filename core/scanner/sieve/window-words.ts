@@ -1,6 +1,6 @@
 import { BYTE, BYTE_CLASS } from '../text/byte-classes.ts'
 import { FILTER_MASK, HASH_PRIME, HASH_SEED, KEY_LENGTH } from '../text/token-table.ts'
-import { type NeededWords, PREFIX_SALT, rowBit, type WordSieve } from './word-sieve.ts'
+import { PART, PREFIX_SALT, ROW_NUMBERS, rowBit, type WordSieve } from './word-sieve.ts'
 
 /** Blocks of the window that are marked as a whole. */
 const BLOCK_SHIFT = 8
@@ -169,7 +169,13 @@ export class WindowWords {
    * Collects the words of the stretch that an expression knows; 0 stands for any others between them. @returns in which rows a form
    * may begin and end
    */
-  #findKnown({ classes, known, rows, ends }: NeededWords): number {
+  #findKnown(expression: number): number {
+    const { data, classes } = this.#sieve
+    const rows = data[expression] as number
+    const classesAt = data[expression + PART.classes] as number
+    const knownAt = data[expression + PART.known] as number
+    const ends = data[expression + PART.ends] as number
+    const steps = data[expression + PART.steps] as number
     const found = this.#found
     const numbers = this.#numbers
     const last = this.#last
@@ -183,15 +189,15 @@ export class WindowWords {
     for (let k = cutFirst < 0 ? first : first - 1; k < last; k += 1) {
       const number = k < first ? cutFirst : k < lastCut ? (numbers[k] as number) : this.#cutLast
       const wasKnown = isKnown
-      isKnown = (((known[number >> 5] as number) >> (number & 31)) & 1) !== 0
+      isKnown = (((data[knownAt + (number >> 5)] as number) >> (number & 31)) & 1) !== 0
       if (isKnown) {
-        const one = classes[number] as number
-        found[count] = one * rows
+        const one = classes[classesAt + number] as number
+        found[count] = steps + one * rows
         count += 1
-        begun |= ends[2 * one] as number
-        ended |= (ends[2 * one + 1] as number) & begun
+        begun |= data[ends + 2 * one] as number
+        ended |= (data[ends + 2 * one + 1] as number) & begun
       } else if (wasKnown) {
-        found[count] = 0
+        found[count] = steps
         count += 1
       }
     }
@@ -199,49 +205,53 @@ export class WindowWords {
     return ended
   }
 
-  /** Whether an expression may match in the stretch that was read; false is certain. */
-  mayMatch(needed: NeededWords): boolean {
+  /** Whether an expression may match in the stretch that was read; false is certain. @param expression where it begins in `data` */
+  mayMatch(expression: number): boolean {
     if (this.#stretchMarks !== 0)
-      return (this.#stretchMarks & MARK.unsure) !== 0 || this.#mayMatchBeyond(needed)
-    const { rows, steps, first, last, next } = needed
-    const ended = this.#findKnown(needed)
+      return (this.#stretchMarks & MARK.unsure) !== 0 || this.#mayMatchBeyond(expression)
+    const ended = this.#findKnown(expression)
     if (ended === 0) return false
+    const { data } = this.#sieve
+    const rows = data[expression] as number
     const found = this.#found
     const count = this.#foundCount
-    for (let row = 0; row < rows; row += 1) {
+    let at = expression + PART.row
+    for (let row = 0; row < rows; row += 1, at += ROW_NUMBERS) {
       if ((ended & rowBit(row)) === 0) continue
-      const firsts = first[row] as number
-      const nexts = next[row] as number
+      const firsts = data[at] as number
+      const nexts = data[at + 2] as number
       let reached = 0
       let before = 0
       for (let k = 0; k < count; k += 1) {
         before =
           (((reached << 1) & ~nexts) | ((before << 1) & nexts) | firsts) &
-          (steps[(found[k] as number) + row] as number)
+          (data[(found[k] as number) + row] as number)
         reached |= before
       }
-      if ((reached & (last[row] as number)) !== 0) return true
+      if ((reached & (data[at + 1] as number)) !== 0) return true
     }
     return false
   }
 
   /** The same where words beyond ASCII stand somewhere: each may be any that is needed, and between any two words. */
-  #mayMatchBeyond(needed: NeededWords): boolean {
-    const { rows, steps, first, last, beyond } = needed
-    this.#findKnown(needed)
-    const count = this.#foundCount
+  #mayMatchBeyond(expression: number): boolean {
+    this.#findKnown(expression)
+    const { data } = this.#sieve
+    const rows = data[expression] as number
+    const none = data[expression + PART.steps] as number
     for (let row = 0; row < rows; row += 1) {
-      const firsts = first[row] as number
-      const anywhere = beyond[row] as number
+      const at = expression + PART.row + ROW_NUMBERS * row
+      const firsts = data[at] as number
+      const anywhere = data[at + 3] as number
       let reached = 0
-      for (let k = -1; k < count; k += 1) {
-        const at = k < 0 ? 0 : (this.#found[k] as number)
-        reached |= ((reached << 1) | firsts) & (steps[at + row] as number)
+      for (let k = -1; k < this.#foundCount; k += 1) {
+        const steps = k < 0 ? none : (this.#found[k] as number)
+        reached |= ((reached << 1) | firsts) & (data[steps + row] as number)
         for (let more = anywhere; more !== 0; ) {
           more = ((reached << 1) | firsts) & anywhere & ~reached
           reached |= more
         }
-        if ((reached & (last[row] as number)) !== 0) return true
+        if ((reached & (data[at + 1] as number)) !== 0) return true
       }
     }
     return false

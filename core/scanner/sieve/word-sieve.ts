@@ -10,21 +10,27 @@ const CLASSES = 256
  * The words that an expression needs, in order, as rows of bits. Each bit is a step of one of its forms; the bit of the step before
  * is one to the right.
  */
-export type NeededWords = {
-  /** By the number of a word: which words this expression does not tell apart, and one bit for each of them, since few are. */
+type NeededWords = {
+  /** By the number of a word: which words this expression does not tell apart. */
   readonly classes: Uint8Array
-  readonly known: Int32Array
   readonly rows: number
   /** By class and row: the steps that the word is of. */
   readonly steps: Int32Array
-  /** By class: the rows in which it begins a form, and those in which it ends one; see `rowBit`. */
-  readonly ends: Int32Array
   /** By row: first and last steps of forms, those that directly follow the one before, and those of words beyond ASCII. */
   readonly first: Int32Array
   readonly last: Int32Array
   readonly next: Int32Array
   readonly beyond: Int32Array
 }
+
+/**
+ * What `data` has of an expression, from where it begins: how many rows, where its classes begin in `classes`, where in `data` a bit
+ * for each word that has a class, where by class the rows in which it begins and ends a form (see `rowBit`), where the steps
+ * by class and row; then of each row `first`, `last`, `next` and `beyond`. All in one place, since a search reads those of many
+ * expressions, and each array would cost a look into memory.
+ */
+export const PART = { rows: 0, classes: 1, known: 2, ends: 3, steps: 4, row: 5 } as const
+export const ROW_NUMBERS = 4
 
 export type WordSieve = {
   /** Open addressing, at most half full. Keys are hashes (0: empty), values are numbers of words and of their beginnings. */
@@ -35,8 +41,10 @@ export type WordSieve = {
   readonly filter: Uint8Array
   /** The highest number. */
   readonly count: number
-  /** By expression; null where it may match without any word. */
-  readonly needed: readonly (NeededWords | null)[]
+  /** By expression: where it begins in `data`; -1 where it may match without any word. */
+  readonly begins: Int32Array
+  readonly data: Int32Array
+  readonly classes: Uint8Array
 }
 
 /** Says nothing about any expression. */
@@ -46,7 +54,9 @@ export const NO_SIEVE: WordSieve = {
   values: new Uint16Array(1),
   filter: new Uint8Array((FILTER_MASK + 1) >> 3),
   count: 0,
-  needed: [],
+  begins: new Int32Array(),
+  data: new Int32Array(),
+  classes: new Uint8Array(),
 }
 
 const packRows = (forms: readonly (readonly NeededWord[])[]): (readonly NeededWord[])[][] => {
@@ -73,7 +83,7 @@ const distinct = (forms: readonly (readonly NeededWord[])[]): (readonly NeededWo
 /** A row among others; those beyond the bits of a number share one. */
 export const rowBit = (row: number): number => 1 << Math.min(row, ROW_STEPS - 1)
 
-type Rows = Omit<NeededWords, 'classes' | 'known' | 'ends' | 'steps'>
+type Rows = Omit<NeededWords, 'classes' | 'steps'>
 type Expression = Rows & { readonly stepsOfWord: Map<string, Int32Array> }
 
 const add = (bits: Int32Array, at: number, bit: number): void => {
@@ -144,12 +154,14 @@ const numberWords = (
   )
 }
 
-/** What follows from the rest. */
-export const withIndexes = (one: Omit<NeededWords, 'known' | 'ends'>): NeededWords => {
-  const { classes, rows, steps, first, last } = one
+const knownOf = ({ classes }: NeededWords): Int32Array => {
   const known = new Int32Array((classes.length >> 5) + 1)
   for (const [word, own] of classes.entries())
     if (own !== 0) add(known, word >> 5, 1 << (word & 31))
+  return known
+}
+
+const endsOf = ({ rows, steps, first, last }: NeededWords): Int32Array => {
   const ends = new Int32Array((2 * steps.length) / rows)
   for (const [at, bits] of steps.entries()) {
     const row = at % rows
@@ -157,9 +169,30 @@ export const withIndexes = (one: Omit<NeededWords, 'known' | 'ends'>): NeededWor
     if ((bits & (first[row] as number)) !== 0) add(ends, pair, rowBit(row))
     if ((bits & (last[row] as number)) !== 0) add(ends, pair + 1, rowBit(row))
   }
-  const { next, beyond } = one
-  // All of one shape, since each search reads them.
-  return { classes, known, rows, steps, ends, first, last, next, beyond }
+  return ends
+}
+
+const pack = (
+  needed: readonly (NeededWords | null)[],
+  count: number,
+): Pick<WordSieve, 'begins' | 'data' | 'classes'> => {
+  const data: number[] = []
+  const classes = new Uint8Array(needed.length * (count + 1))
+  const begins = needed.map((one, index) => {
+    if (one === null) return -1
+    const begin = data.length
+    const { rows, steps, first, last, next, beyond } = one
+    const [known, ends] = [knownOf(one), endsOf(one)]
+    const knownAt = begin + PART.row + ROW_NUMBERS * rows
+    const endsAt = knownAt + known.length
+    data.push(rows, index * (count + 1), knownAt, endsAt, endsAt + ends.length)
+    for (let row = 0; row < rows; row += 1)
+      for (const bits of [first, last, next, beyond]) data.push(bits[row] as number)
+    data.push(...known, ...ends, ...steps)
+    classes.set(one.classes, index * (count + 1))
+    return begin
+  })
+  return { begins: Int32Array.from(begins), data: Int32Array.from(data), classes }
 }
 
 const classify = (
@@ -179,9 +212,7 @@ const classify = (
     }
     classes[numbers.get(word) ?? 0] = one
   }
-  return known.size < CLASSES
-    ? withIndexes({ ...rows, classes, steps: Int32Array.from(steps) })
-    : null
+  return known.size < CLASSES ? { ...rows, classes, steps: Int32Array.from(steps) } : null
 }
 
 /** What a beginning of a word is looked up by, so that it is not taken for the word. */
@@ -227,6 +258,9 @@ export const buildWordSieve = (expressions: readonly (readonly WordForm[])[]): W
   return {
     ...hashTable(pairs),
     count,
-    needed: numbered.map((one) => (one === null ? null : classify(one, numbers, count))),
+    ...pack(
+      numbered.map((one) => (one === null ? null : classify(one, numbers, count))),
+      count,
+    ),
   }
 }

@@ -162,8 +162,8 @@ export class PlaceSearch {
     const words = this.#words
     words.readStretch(from, to, end)
     for (let index = 0; index < needed.length; index += 1) {
-      const one = needed[index] ?? null
-      if (one !== null && !words.mayMatch(one)) continue
+      const one = needed[index] as number
+      if (one >= 0 && !words.mayMatch(one)) continue
       if (this.#soughtOf(pattern)[index]?.test(this.#text.subarray(from, to)) === true) return true
     }
     return false
