@@ -82,8 +82,8 @@ let words: number[][] = []
 const scanner = new TextScanner(
   builtIn().patterns,
   () => {},
-  (hashes, count) => {
-    words.push([...hashes.subarray(0, count)])
+  (hashes, first, end) => {
+    words.push([...hashes.subarray(first, end)])
     return null
   },
 )

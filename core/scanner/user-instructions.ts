@@ -113,9 +113,9 @@ const NEAR_BYTES = 80
 const LOOKS = 32
 /** What a text is decides how far the line of a match must look like one of a prompt, and all other lines where only a model found something. */
 const LIMITS = {
-  prompt: { line: -0.75, rest: 1 },
-  instructions: { line: -1, rest: 0.7 },
-  addressed: { line: -2, rest: 0 },
+  prompt: { line: -0.9, rest: 1 },
+  instructions: { line: -1.2, rest: 0.7 },
+  addressed: { line: -2.2, rest: -0.1 },
 }
 /** How much more a line must look like one where instructions hardly ever hold what was found. */
 const UNUSUAL = 1.5

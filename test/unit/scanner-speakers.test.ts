@@ -478,7 +478,7 @@ test('the prompt of a product as the text of a user may rule and name what attac
 })
 
 /** Of the 140 attacks: what a change must not fall below. */
-const FOUND = { alone: 69, head: 50, middle: 50, end: 52 }
+const FOUND = { alone: 69, head: 49, middle: 49, end: 51 }
 
 test('a prompt around attacks does not hide more of them than it did', (t) => {
   const attacks = readFileSync(fromRoot('bench/corpus/agents/attacks.jsonl'), 'utf8')

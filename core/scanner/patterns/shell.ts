@@ -95,13 +95,13 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     category: 'shell_injection',
     description: 'Orders code to be run that calls a shell or evaluates text.',
     expression: anyOf(
-      `\\b(?:run|execute|bypass|circumvent|avoid|evade|skip|override|eval|launch)(?: this| it| restrictions| filters?)? ?: ?[\`"'][^\\n\`]{0,160}\\b(?:whoami|os\\.\\w+|system|exec\\w*|spawn\\w*|popen|subprocess|eval|child process|getattr|globals|builtins|ctypes|marshal|runtime|processbuilder|passwd|shadow|fork|loadlibrary|bash -[a-z]|sh -c|curl|wget|nc |net user|shell(?: exec| ?=|\\()|while|socket|function ?\\(|import|open ?\\(|shutdown|powershell|invoke|cmd)\\b`,
+      `\\b(?:run|execute|bypass|circumvent|avoid|evade|skip|override|eval|launch)(?: this| it| restrictions| filters?)? ?: ?[\`"'][^\\n\`]{0,160}\\b(?:whoami|os\\.\\w+|system|exec\\w*|spawn\\w*|popen|subprocess|eval|child process|getattr|globals|builtins|ctypes|marshal|runtime|processbuilder|passwd|shadow|fork|loadlibrary|bash -[a-mo-z]|sh -c|curl|wget|nc |net user|shell(?: exec| ?=|\\()|while|socket|function ?\\(|import|open ?\\(|shutdown|powershell|invoke|cmd)\\b`,
       `\\b(?:review|debug|test|run|execute|as a) [^\\n]{0,30}: ?\`(?:system|exec|eval|subprocess|os)\\b.{0,40}(?:rm |whoami|passwd|reboot|id\\b|cat )`,
       `\\b(?:please )?(?:run|execute)(?: the following| this)? (?:python|bash|shell|sql|system)? ?(?:code|command)s? ?: ?.{0,40}\\b(?:os\\.system|rm -|whoami|/etc/|subprocess|curl [^\\n]{0,60}[|])`,
     ),
     gates: [gate('code_run', 'shell', 26)],
     hits: ['Run: `lua -e \'os.execute("whoami")\'`', 'Bypass: `import os; os.popen("id")`'],
-    misses: ['Run `npm test` first.', 'Run the tests: `make check`'],
+    misses: ['Run `npm test` first.', 'Run: `bash -n ~/scripts/setup.sh`'],
   },
   {
     name: 'shell_call_in_code',
