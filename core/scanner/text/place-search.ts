@@ -164,6 +164,7 @@ export class PlaceSearch {
     for (let index = 0; index < needed.length; index += 1) {
       const one = needed[index] as number
       if (one >= 0 && !words.mayMatch(one)) continue
+      this.budget.search(to - from)
       if (this.#soughtOf(pattern)[index]?.test(this.#text.subarray(from, to)) === true) return true
     }
     return false
@@ -171,7 +172,9 @@ export class PlaceSearch {
 
   /** Searches a section of the window, and continues after each match. */
   #searchStretch(pattern: number, from: number, to: number, end: number): void {
-    if (this.#isOver(pattern) || !this.#mayMatch(pattern, from, to, end)) return
+    // Findings of an undecided scan do not count.
+    if (this.budget.isUndecided || this.#isOver(pattern)) return
+    if (!this.#mayMatch(pattern, from, to, end)) return
     const offsets = this.#offsets
     let start = from
     while (start < to && !this.#isOver(pattern)) {

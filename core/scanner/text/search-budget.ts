@@ -6,6 +6,8 @@ const READ_BYTES_PER_SEARCHED = 8
 /** How many matches of a request are judged by what stands around them, on an event loop and in all. One takes up to 0.2 ms. */
 const LOOKS_ON_LOOP = 64
 const LOOKS = 2_048
+/** How much is searched on an event loop in all: twice what the longest ordinary body needs there. */
+const SEARCHED_ON_LOOP_BYTES = 98_304
 
 /**
  * How much of a request may be searched unsuccessfully with patterns that count the words between two words. Such searches are
@@ -17,6 +19,7 @@ export class SearchBudget {
   #isUndecided = false
   /** Matches that were judged so far. A source that is scanned again begins with the number it began with before. */
   looks = 0
+  #searched = 0
   readonly #mayHandOver: boolean
 
   constructor(base_bytes = BASE_BYTES, mayHandOver = false) {
@@ -50,6 +53,12 @@ export class SearchBudget {
   spend(bytes: number): void {
     this.#left -= bytes
     if (this.#left <= 0 && this.#mayHandOver) this.#isUndecided = true
+  }
+
+  /** Counts bytes that were searched, with or without success. */
+  search(bytes: number): void {
+    this.#searched += bytes
+    if (this.#searched > SEARCHED_ON_LOOP_BYTES && this.#mayHandOver) this.#isUndecided = true
   }
 
   /** @returns whether the text around one more match is judged; further matches count as attacks */
