@@ -9,6 +9,9 @@ import { knownUrl } from '../../core/bounded/parse-url.ts'
 
 const PROBE_TIMEOUT_MS = 1500
 
+/** What is reported instead while the store, which would know the probe, is unavailable. */
+export const NOT_PROBED = 'not probed: the store is unavailable'
+
 export type ProbedPlace = Pick<
   Settings,
   'proxyHost' | 'proxyPort' | 'tlsCertFile' | 'proxyProbeUrl'
@@ -16,8 +19,8 @@ export type ProbedPlace = Pick<
 
 /**
  * Requests `/` from the proxy, or the path of AGW_PROXY_PROBE_URL, which is not a target URL: only ext-proc answers it with this
- * reason, so it checks listener and processor at once. Null if both work, else the problem. With the store, the probe is neither
- * logged nor counted.
+ * reason, so it checks listener and processor at once. Null if both work, else the problem. Given a store, a probe is sent only with a
+ * pass of it, so that it is neither logged nor counted.
  */
 export async function probeProxy(
   place: ProbedPlace,
@@ -28,6 +31,7 @@ export async function probeProxy(
     redis === null
       ? null
       : await Promise.race([issueProbePass(redis), wait(PROBE_TIMEOUT_MS, null, { ref: false })])
+  if (redis !== null && pass === null) return NOT_PROBED
   const headers = pass === null ? {} : { [PROBE_HEADER]: pass }
   const options = { agent: false, timeout: PROBE_TIMEOUT_MS, headers }
   return await new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { resolveAlert } from '../../core/alerts/resolve-alert.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { repeatWork } from '../../core/system/repeat-work.ts'
-import { type ProbedPlace, probedUrl, probeProxy } from './probe-proxy.ts'
+import { NOT_PROBED, type ProbedPlace, probedUrl, probeProxy } from './probe-proxy.ts'
 
 const INTERVAL_MS = 10_000
 /** Probes in a row: a minute, longer than a restart takes. */
@@ -25,6 +25,7 @@ export function watchProxy(parts: ProxyWatch): () => Promise<void> {
   let unanswered = 0
   const check = async (): Promise<void> => {
     const problem = await probeProxy(settings, redis)
+    if (problem === NOT_PROBED) return
     if (problem === null) {
       unanswered = 0
       const resolution = 'The proxy answers probes again.'

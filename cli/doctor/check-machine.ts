@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { probeProxy } from '../../admin/status/probe-proxy.ts'
+import { NOT_PROBED, type ProbedPlace, probeProxy } from '../../admin/status/probe-proxy.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { StoreAccess } from '../../core/redis/store-access.ts'
@@ -162,15 +162,18 @@ export async function checkPorts(
 
 async function portFindings(settings: Settings, redis: RedisClient | null): Promise<CheckResult[]> {
   const { proxyHost, proxyPort, proxyProbeUrl, apiHost, apiPort, forwardPort } = settings
+  const probe = async (place: ProbedPlace): Promise<string> => {
+    const says = await probeProxy(place, redis)
+    return (says === NOT_PROBED ? await probeProxy(place, null) : says) ?? ''
+  }
   // An answer with a reason comes from this gateway, which runs and is not ready.
   const isProxy = async (): Promise<boolean> =>
-    /^$|^the proxy responded with \d+ \w/.test((await probeProxy(settings, redis)) ?? '')
+    /^$|^the proxy responded with \d+ \w/.test(await probe(settings))
   // Without a key it refuses what the other listener answers.
   const isForward = async (proxyPort: number): Promise<boolean> => {
     const tlsCertFile = settings.forwardTls ? settings.tlsCertFile : null
     const place = { proxyHost, proxyPort, tlsCertFile, proxyProbeUrl: null }
-    const says = (await probeProxy(place, redis)) ?? ''
-    return /^the proxy responded with \d+ \w/.test(says)
+    return /^the proxy responded with \d+ \w/.test(await probe(place))
   }
   const isAdmin = async (): Promise<boolean> => {
     const answer = await ask(urlOf('http', apiHost, apiPort), '/healthz', null)

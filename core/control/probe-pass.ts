@@ -12,7 +12,7 @@ const PASS_TTL_MS = 10_000
 /** Values that one process looks up at the same time. Callers can invent them; the calls of further ones are logged. */
 const LOOKUPS_MAX = 64
 
-/** A new secret for one probe; null while the store is unavailable, and the probe is then logged like any call. */
+/** A new secret for one probe; null while the store is unavailable. */
 export async function issueProbePass(redis: RedisClient): Promise<string | null> {
   const secret = randomBytes(SECRET_BYTES).toString('hex')
   const set = redis.set(REDIS_KEYS.probePass(secret), '1', 'PX', PASS_TTL_MS)

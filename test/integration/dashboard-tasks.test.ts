@@ -281,6 +281,8 @@ for (const [role, by] of HANDS)
       await first.getByText('Refused: PUT').waitFor()
       assert.equal((await send('GET')).status, 200)
       await first.getByText('Received: GET').waitFor()
+      // From nothing to the first allowed call.
+      assert.ok(hand.presses() <= 8)
       await goTo(page, 'scopes/new', 'Add a scope')
       await hand.fill(page.getByLabel('Agent', { exact: true }), own.agent.agent_name)
       await hand.fill(page.getByLabel('Integration', { exact: true }), name)

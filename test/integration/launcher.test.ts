@@ -271,6 +271,9 @@ describe('one data directory, from its first start on', () => {
     const command = /in another terminal:\n\n(.*)\n/.exec(stack.log())?.[1] ?? ''
     const quickstart = await shell(`${command} -o table`)
     const printed = quickstart.split('\n').filter((line) => line.startsWith('  '))
+    // From nothing to the first allowed call: this command, the key, and the call.
+    const commands = printed.filter((line) => !line.startsWith('  #'))
+    assert.match(commands[1] ?? '', /^ {2}curl /)
     const stdout = await shell(`${command.split(';')[0]}\n${printed.join('\n')}`)
     const statuses = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     assert.deepEqual(statuses, ['200', '403', '200', '403'], stdout)

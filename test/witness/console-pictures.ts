@@ -13,10 +13,22 @@ import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 import { writePicture } from './write-picture.ts'
 
-// node dist/test/witness/console-pictures.js [FOLDER [PAGE]]: pictures of every page of the console, light, dark and narrow, on
-// a store with a week of made-up calls. No edge runs; what the page asks of edges is answered here.
+// node dist/test/witness/console-pictures.js [FOLDER [PAGE [AGENTS]]]: pictures of every page of the console, light, dark and narrow, on
+// a store with a week of made-up calls. No edge runs; what the page asks of edges is answered here. With a number of agents, PNG of
+// three widths in both schemes, of the pages whose names begin with one of PAGE (separated by commas).
 
-const [folder = 'docs/pictures', only = ''] = process.argv.slice(2)
+const [folder = 'docs/pictures', only = '', agent_count] = process.argv.slice(2)
+const COUNT = agent_count === undefined ? null : Number(agent_count)
+const VIEWS =
+  COUNT === null
+    ? ([
+        ['light', 1280, 800],
+        ['dark', 1280, 800],
+        ['narrow', 390, 844],
+      ] as const)
+    : [390, 768, 1440].flatMap((width) =>
+        ['light', 'dark'].map((scheme) => [`${width}-${scheme}`, width, 900] as const),
+      )
 const ORG = 'org_default'
 const HOUR_MS = 3_600_000
 const PARTS = { redis: 'ok', store: 'ok', edges: 'ok', proxy: 'ok', encryption_key: 'ok' }
@@ -25,7 +37,7 @@ const SETTLED_MS = 600
 const ENTRIES = 6_000
 /** After this entry, so many calls like another one follow within a minute and a half. */
 const BURST = { after: 5_000, like: 4, calls: 80, every_ms: 1_000 }
-const NAMES = [
+const NAMED = [
   'billing-bot',
   'research-crawler',
   'docs-writer',
@@ -33,6 +45,8 @@ const NAMES = [
   'release-manager',
   'oncall-helper',
 ]
+const NAMES =
+  COUNT === null ? NAMED : Array.from({ length: COUNT }, (_, i) => `${NAMED[i % 6]}-${i + 1}`)
 const APIS = [
   ['openai', 'https://api.openai.com/v1', '/chat/completions'],
   ['stripe', 'https://api.stripe.com/v1', '/charges'],
@@ -72,14 +86,10 @@ try {
     executablePath: process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu'],
   })
-  for (const [kind, width, height] of [
-    ['light', 1280, 800],
-    ['dark', 1280, 800],
-    ['narrow', 390, 844],
-  ] as const) {
+  for (const [kind, width, height] of VIEWS) {
     const context = await browser.newContext({
       viewport: { width, height },
-      colorScheme: kind === 'dark' ? 'dark' : 'light',
+      colorScheme: kind.endsWith('dark') ? 'dark' : 'light',
     })
     const page = await context.newPage()
     const loading = new Set<Request>()
@@ -93,10 +103,15 @@ try {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     for (const [name, hash] of pagesOf(made)) {
-      if (!name.includes(only)) continue
+      if (!only.split(',').some((part) => name.startsWith(part))) continue
       await page.goto(`${admin.url}/#/${hash}`)
       await settle(page, loading)
-      await writePicture(page, join(folder, `${name}-${kind}.webp`))
+      if (COUNT === null) await writePicture(page, join(folder, `${name}-${kind}.webp`))
+      else
+        await page.screenshot({
+          path: join(folder, `${name}-${COUNT}-${kind}.png`),
+          fullPage: true,
+        })
     }
     await context.close()
   }
@@ -120,6 +135,7 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
   return [
     ['overview', ''],
     ['flow', 'flow?minutes=60'],
+    ['access-map', 'map'],
     ['activity', 'activity'],
     ['drawer', `activity/${made.entry_id}`],
     ['agents', 'agents'],
@@ -189,20 +205,21 @@ async function fillStore(): Promise<Made> {
   const scopes: { scope_id: string }[] = []
   for (const [which, { agent_id }] of agents.entries())
     for (const [at, { integration_id }] of integrations.entries())
-      scopes.push(
-        await operator.send('POST', '/admin/scopes', {
-          name: `${APIS[at]?.[0]} for ${NAMES[which]}`,
-          agent_id,
-          integration_id,
-          rules: [
-            { methods: ['POST'], paths: [APIS[at]?.[2]] },
-            { methods: ['GET'], paths: ['/models/**', '/charges/*'] },
-          ],
-        }),
-      )
+      if (which < 30)
+        scopes.push(
+          await operator.send('POST', '/admin/scopes', {
+            name: `${APIS[at]?.[0]} for ${NAMES[which]}`,
+            agent_id,
+            integration_id,
+            rules: [
+              { methods: ['POST'], paths: [APIS[at]?.[2]] },
+              { methods: ['GET'], paths: ['/models/**', '/charges/*'] },
+            ],
+          }),
+        )
   const begin_ms = Date.now() - 7 * 24 * HOUR_MS
   const step_ms = (7 * 24 * HOUR_MS) / ENTRIES
-  for (let from = 0; from < ENTRIES; from += 500) {
+  for (let from = 0; agents.length > 0 && from < ENTRIES; from += 500) {
     const pipeline = redis.pipeline()
     for (let i = from; i < from + 500; i++) {
       const at_ms = Math.floor(begin_ms + i * step_ms)
@@ -218,10 +235,12 @@ async function fillStore(): Promise<Made> {
     if (from === 0) await redis.del(REDIS_KEYS.activity(ORG), REDIS_KEYS.activityDigest(ORG))
     await pipeline.exec()
   }
-  const last = Array.from({ length: 60 }, (_, i) =>
+  const last = Array.from({ length: agents.length === 0 ? 0 : 60 }, (_, i) =>
     anEntry(i * 7, Date.now() - (60 - i) * 20_000, { agents, integrations, scopes }),
   )
   await recordEntries(redis, ORG, last)
+  const none = { scope_id: 'none', kill_id: 'none', webhook_id: 'none', delivery_id: 'none' }
+  if (agents.length === 0) return { agent_id: 'none', entry_id: 'none', ...none }
   const path = `/admin/agents/${agents[2].agent_id}/kill`
   const { kill_id } = await operator.send('POST', path, {
     reason: 'Its key was found in a public repository.',

@@ -70,7 +70,11 @@ function Matrix({ map, q }: { map: AccessMap; q: string }) {
         caption="Access map"
         rows={rows.slice(0, count)}
         keyOf={({ agent }) => agent.agent_id}
-        empty={q === '' ? 'No agent yet.' : 'No agent and no API has this in its name.'}
+        empty={
+          q === ''
+            ? 'No agent yet. Create one on the page Agents, and a scope that lets it call an API.'
+            : 'No agent and no API has this in its name.'
+        }
         columns={[
           {
             head: 'Agent',
@@ -195,7 +199,7 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
         caption="Never used"
         rows={unused.slice(0, UNUSED_SHOWN)}
         keyOf={({ scope }) => scope.scope_id}
-        empty="Every scope has allowed a call."
+        empty="There is none."
         columns={[
           {
             head: 'Scope',

@@ -44,7 +44,11 @@ export function FlowPage({ query }: { query: Readonly<Record<string, string>> })
           value.pairs.length === 0 ? (
             <p class="empty">
               {`No agent made a call in the last ${countOf(value.minutes, 'minute')}. `}
-              <a href={linkTo(['flow'], { minutes: '60' })}>Show the last hour</a>
+              {value.minutes < 60 ? (
+                <a href={linkTo(['flow'], { minutes: '60' })}>Show the last hour</a>
+              ) : (
+                <a href={linkTo(['agents'])}>Show the agents</a>
+              )}
             </p>
           ) : (
             <>
