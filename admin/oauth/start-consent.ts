@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { knownUrl } from '../../core/bounded/parse-url.ts'
 import type { OpenedFor } from '../../core/credential/catalogue.ts'
 import { hashKey } from '../../core/keys/api-key.ts'
-import { type KeyRing, type SealBinding, seal } from '../../core/keys/seal.ts'
+import { type SealBinding, seal } from '../../core/keys/seal.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openForUse } from '../../core/secret/open-for-use.ts'
 import { apiUrlOf } from '../../core/settings/console-link.ts'
@@ -79,16 +79,13 @@ export async function startConsent(
     connection_id,
     token_id: actor.token_id,
     session: actor.session ?? null,
-    verifier: sealVerifier(ring, verifier, verifierBinding(organization_id, connection_id, hash)),
+    verifier: seal(ring, verifier, verifierBinding(organization_id, connection_id, hash)),
     auth_hash: hashOfAuth(connection.auth),
     redirect_uri,
   }
   await redis.set(REDIS_KEYS.consent(hash), JSON.stringify(consent), 'PX', CONSENT_LIMIT_MS)
   return { kind: 'started', authorize_url: asked }
 }
-
-const sealVerifier = (ring: KeyRing, verifier: string, binding: SealBinding): string =>
-  seal(ring, verifier, binding)
 
 async function authorizeUrl(
   egress: Egress,

@@ -99,23 +99,6 @@ test('the metadata of a provider is a proposal: endpoints to confirm, and nothin
   })
 })
 
-test('a consent makes the connection active, and shows no token', async () => {
-  const made = await makeConnection()
-  assert.equal(made.status, 'needs_consent')
-  const url = new URL(await authorize(made))
-  const { searchParams } = url
-  assert.equal(searchParams.get('code_challenge_method'), 'S256')
-  assert.equal(searchParams.get('resource'), RESOURCE)
-  assert.equal(searchParams.get('client_secret'), null)
-  const done = await finish(callbackOf(await provider.consent(url.href)))
-  assert.equal(done.status, 'active')
-  assert.equal(await statusOf(made), 'active')
-  const revoked = await asked.send('POST', `${made.path}/revoke`, {})
-  assert.equal(revoked.result, 'revoked')
-  assert.equal(await statusOf(made), 'revoked')
-  await admin.send('PUT', made.path, { status: 'active' }, 400)
-})
-
 test('calls get the access token, and none once the connection is revoked', async () => {
   const access = await admin.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
   const path = `/admin/integrations/${access.integration.integration_id}/connections`
@@ -125,14 +108,18 @@ test('calls get the access token, and none once the connection is revoked', asyn
   const to = { to: stack.proxyUrl, path: `/${access.base_url}/x`, headers: access.headers }
   const sent = stack.api.mark()
   assert.equal((await call(to)).status, 403)
-  await finish(callbackOf(await provider.consent(await authorize(made))))
+  const url = new URL(await authorize(made))
+  assert.equal(url.searchParams.get('resource'), RESOURCE)
+  assert.equal(url.searchParams.get('client_secret'), null)
+  assert.equal((await finish(callbackOf(await provider.consent(url.href)))).status, 'active')
   assert.equal((await call(to)).status, 200)
   const [scheme, token = ''] = (sent().at(-1)?.header('authorization') ?? '').split(' ')
   assert.equal(scheme, 'Bearer')
   assert.equal(await provider.isActive(token), true)
   const seen = await admin.send('GET', made.path)
   assert.ok(seen.refreshed_at !== null && seen.last_error === null)
-  await asked.send('POST', `${made.path}/revoke`, {})
+  assert.equal((await asked.send('POST', `${made.path}/revoke`, {})).result, 'revoked')
+  await admin.send('PUT', made.path, { status: 'active' }, 400)
   assert.equal(await provider.isActive(token), false)
   assert.equal((await call(to)).status, 403)
   assert.equal(sent().length, 1)

@@ -151,16 +151,6 @@ function makeCache() {
   return { cache, clock, fetches, failures, token, failed, ask, askNow }
 }
 
-test('any number of calls that wait for one integration make one fetch', async () => {
-  const { fetches, token, ask, askNow } = makeCache()
-  const waiting = [1, 2, 3].map(() => ask(order('a')))
-  assert.equal(fetches.length, 1)
-  fetches[0]?.end(token())
-  assert.deepEqual(await Promise.all(waiting), ['token 1', 'token 1', 'token 1'])
-  assert.equal(askNow(order('a')), 'token 1')
-  assert.equal(fetches.length, 1)
-})
-
 test('a token is fetched ahead while the old one serves, and not used in the last of its life', async () => {
   const { clock, fetches, token, ask, askNow } = makeCache()
   const first = ask(order('a'))
