@@ -61,7 +61,7 @@ try {
 for (const problem of problems) say(`FAILED: ${problem}`)
 process.exit(problems.length === 0 ? 0 : 1)
 
-/** An edge of another machine, so that nobody starts it again. */
+/** An edge of another machine, which no launcher starts again. */
 async function killEdge(): Promise<void> {
   const edge = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'ext-proc'], {
     stdio: 'ignore',
