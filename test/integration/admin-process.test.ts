@@ -128,6 +128,7 @@ test('a store that does not answer in time is asked again, and nothing of the fi
       .sort()
   const expected = [
     'admin-ID',
+    'admin-ID-logs',
     'admin-ID-outbox',
     'admin-ID-sub',
     'admin-kills-ID',

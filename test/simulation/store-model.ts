@@ -577,8 +577,13 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
     const wanted = words[at] ?? '*'
     const now: Place = [Math.floor(store.nowUs() / 1000), 0]
     const [last_ms, last_number] = stream.last
-    if (wanted !== '*') stream.last = placeOf(wanted, 0)
-    else stream.last = now[0] > last_ms ? now : [last_ms, last_number + 1]
+    if (wanted === '*') stream.last = now[0] > last_ms ? now : [last_ms, last_number + 1]
+    else if (wanted.endsWith('-*'))
+      stream.last = placeOf(
+        wanted.slice(0, -2),
+        wanted.startsWith(`${last_ms}-`) ? last_number + 1 : 0,
+      )
+    else stream.last = placeOf(wanted, 0)
     const id = stream.last.join('-')
     stream.rows.push([id, words.slice(at + 1)])
     if (stream.rows.length > most) stream.rows.splice(0, stream.rows.length - most)

@@ -79,14 +79,14 @@ export const writeModel = (model: LearnedModel): Buffer => {
 }
 
 /** A model that comes with the product, read once per process. */
-const shipped = (file: string): (() => LearnedModel) => {
+const shipped = (path: string): (() => LearnedModel) => {
   let model: LearnedModel | null = null
   return () => {
-    model ??= readModel(readFileSync(fromRoot('core/scanner/model', file)))
+    model ??= readModel(readFileSync(path))
     return model
   }
 }
 
-export const learnedModel = shipped('weights.bin')
+export const learnedModel = shipped(fromRoot('core/scanner/model/weights.bin'))
 /** Distinguishes attacks from the lines of prompts, in texts that speak to a model. */
-export const promptModel = shipped('prompt-weights.bin')
+export const promptModel = shipped(fromRoot('core/scanner/model/prompt-weights.bin'))
