@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { onBeat } from '../../core/system/on-beat.ts'
+import { repeatWork } from '../../core/system/repeat-work.ts'
 import { bootstrapStore, type FirstThings } from './bootstrap-store.ts'
 import { raiseStoreLost } from './store-lost.ts'
 
-const LOOK_INTERVAL_S = 1
+const LOOK_INTERVAL_MS = 1_000
 const EMPTIED =
   'The store was emptied: agents, keys, credentials and kills are gone. Edges keep refusing the agents that they know as killed. Restore a backup before you restart them.'
 
@@ -16,7 +16,6 @@ export function watchStore(
   log: Logger,
   onMade: (made: readonly string[]) => void,
 ): () => void {
-  let looking = false
   const look = async (): Promise<void> => {
     // What a restore is about to write would meet what is set up here. Both at once: when it is complete, it sets the one and
     // removes the other.
@@ -28,14 +27,6 @@ export function watchStore(
     if (made.length > 0) log.warn({ made }, 'the store was empty and has been set up again')
     onMade(made)
   }
-  return onBeat(LOOK_INTERVAL_S, () => {
-    if (looking) return
-    looking = true
-    // A store that does not answer is checked again in a second.
-    look()
-      .catch(() => undefined)
-      .finally(() => {
-        looking = false
-      })
-  })
+  // A store that does not answer is checked again in a second.
+  return repeatWork(LOOK_INTERVAL_MS, look, () => undefined)
 }

@@ -4,10 +4,10 @@ import { commit } from '../../core/change/commit.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { onBeat } from '../../core/system/on-beat.ts'
+import { repeatWork } from '../../core/system/repeat-work.ts'
 import type { RecentChange, RecentChanges } from '../context/recent-changes.ts'
 
-const LOOK_INTERVAL_S = 1
+const LOOK_INTERVAL_MS = 1_000
 /** How many of the lost changes an entry names; all are counted, and logged. */
 const NAMED_MAX = 20
 
@@ -27,23 +27,18 @@ interface Parts {
 export function watchLostChanges(parts: Parts): () => void {
   const { redis } = parts
   let isNew = false
-  let isLooking = false
   const onReady = (): void => {
     isNew = true
   }
   redis.on('ready', onReady)
-  const stop = onBeat(LOOK_INTERVAL_S, () => {
-    if (!isNew || isLooking) return
+  const look = async (): Promise<void> => {
+    if (!isNew) return
     isNew = false
-    isLooking = true
-    reportLost(parts)
-      .catch(onReady)
-      .finally(() => {
-        isLooking = false
-      })
-  })
+    await reportLost(parts)
+  }
+  const stop = repeatWork(LOOK_INTERVAL_MS, look, onReady)
   return () => {
-    stop()
+    void stop()
     redis.off('ready', onReady)
   }
 }

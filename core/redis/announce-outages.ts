@@ -1,10 +1,11 @@
-import { onBeat } from '../system/on-beat.ts'
+import { repeatWork } from '../system/repeat-work.ts'
 import { connectionProblem, lastError } from './connection-problem.ts'
 import type { RedisClient } from './run-script.ts'
 
 /** An outage that lasts this long is reported. A reconnection is shorter. */
 const FIRST_NOTICE_MS = 1_000
 const NOTICE_INTERVAL_MS = 10_000
+const CHECK_INTERVAL_MS = 1_000
 
 interface Log {
   warn(data: object, message: string): void
@@ -25,7 +26,6 @@ export function announceOutages(
   let since_ms: number | null = began_ms
   let announced_ms: number | null = null
   let announced = ''
-  let isChecking = false
   const report = (problem: string | null): void => {
     const now_ms = performance.now()
     if (problem === null) {
@@ -43,11 +43,9 @@ export function announceOutages(
     const error = lastError(redis)
     log.warn(error === '' ? {} : { error }, `the store is unavailable: ${problem}`)
   }
-  const look = async (): Promise<void> => {
-    if (isChecking) return
-    isChecking = true
-    report(await check())
-    isChecking = false
-  }
-  return onBeat(1, () => void look())
+  return repeatWork(
+    CHECK_INTERVAL_MS,
+    async () => report(await check()),
+    () => undefined,
+  )
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fromRoot } from '../../system/root.ts'
 import type { Pattern } from '../pattern.ts'
 import { expressionsOf, type WordClasses } from '../patterns/compile-patterns.ts'
-import { hashTable, type WordSieve } from './word-sieve.ts'
+import { tableOfWords, type WordSieve } from './word-sieve.ts'
 
 /** Written by the build. */
 export const SIEVE_FILE = fromRoot('dist', 'core', 'scanner', 'word-sieve.bin')
@@ -46,7 +46,7 @@ export const readSieve = (
     return numbers.subarray(first, at)
   }
   const [count = 0] = array()
-  const table = hashTable(array())
+  const table = tableOfWords(array())
   const [begins, data] = [array(), array()]
   const classes = new Uint8Array(begins.length * (count + 1))
   for (const one of array()) classes[one >> CLASS_BITS] = one & ((1 << CLASS_BITS) - 1)

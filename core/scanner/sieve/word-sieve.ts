@@ -1,4 +1,4 @@
-import { FILTER_MASK, hashWord } from '../text/token-table.ts'
+import { FILTER_MASK, type HashTable, hashTable, hashWord } from '../text/token-table.ts'
 import { BEYOND, type WordForm, PREFIX, type NeededWord, stepsOf } from './word-forms.ts'
 
 /** Steps of one row: bits of a number. */
@@ -32,13 +32,8 @@ type NeededWords = {
 export const PART = { rows: 0, classes: 1, known: 2, ends: 3, steps: 4, row: 5 } as const
 export const ROW_NUMBERS = 4
 
-export type WordSieve = {
-  /** Open addressing, at most half full. Keys are hashes (0: empty), values are numbers of words and of their beginnings. */
-  readonly mask: number
-  readonly keys: Int32Array
-  readonly values: Uint16Array
-  /** One bit per hash, small enough to stay in the CPU cache. */
-  readonly filter: Uint8Array
+/** The table has numbers of words and of their beginnings. */
+export type WordSieve = HashTable & {
   /** The highest number. */
   readonly count: number
   /** By expression: where it begins in `data`; -1 where it may match without any word. */
@@ -218,26 +213,11 @@ const classify = (
 /** What a beginning of a word is looked up by, so that it is not taken for the word. */
 export const PREFIX_SALT = 0x5bd1e995
 
-/** @param pairs a hash and the number of its word, for each word */
-export const hashTable = (
-  pairs: ArrayLike<number>,
-): Pick<WordSieve, 'mask' | 'keys' | 'values' | 'filter'> => {
-  let size = 1024
-  while (size < pairs.length) size *= 2
-  const keys = new Int32Array(size)
-  const values = new Uint16Array(size)
-  const filter = new Uint8Array((FILTER_MASK + 1) >> 3)
-  for (let at = 0; at < pairs.length; at += 2) {
-    const hash = pairs[at] as number
-    let slot = (hash ^ (hash >>> 15)) & (size - 1)
-    while (keys[slot] !== 0) slot = (slot + 1) & (size - 1)
-    keys[slot] = hash
-    values[slot] = pairs[at + 1] as number
-    const bit = (hash ^ (hash >>> 15)) & FILTER_MASK
-    filter[bit >> 3] = (filter[bit >> 3] as number) | (1 << (bit & 7))
-  }
-  return { mask: size - 1, keys, values, filter }
-}
+/** Slots for each word of the sieve. */
+const ROOM = 2
+
+/** @param pairs a hash and the number of its word, for each word and each beginning of one */
+export const tableOfWords = (pairs: ArrayLike<number>): HashTable => hashTable(pairs, ROOM)
 
 const hashOf = (word: string): number =>
   word.endsWith(PREFIX) ? hashWord(word.slice(0, -1)) ^ PREFIX_SALT : hashWord(word)
@@ -256,7 +236,7 @@ export const buildWordSieve = (expressions: readonly (readonly WordForm[])[]): W
   const count = Math.max(0, ...numbers.values())
   const pairs = Array.from(numbers).flatMap(([word, number]) => [hashOf(word), number])
   return {
-    ...hashTable(pairs),
+    ...tableOfWords(pairs),
     count,
     ...pack(
       numbered.map((one) => (one === null ? null : classify(one, numbers, count))),

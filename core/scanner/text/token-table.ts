@@ -28,13 +28,42 @@ export const hashWord = (word: string): number => {
 /** Bits of `filter`: some thirty times the words of the lists. */
 export const FILTER_MASK = 0xffff
 
-/** Open addressing, at most a third full. Keys are hashes (0: empty), values are indexes of `classesOf`. */
-export type TokenTable = {
+/** Open addressing. Keys are hashes (0: empty). */
+export type HashTable = {
   readonly mask: number
   readonly keys: Int32Array
   readonly values: Uint16Array
   /** One bit per hash, small enough to stay in the CPU cache: most words of a text are in no list. */
   readonly filter: Uint8Array
+}
+
+/**
+ * @param pairs a hash and its value, for each word
+ * @param room slots for each word, at least
+ */
+export const hashTable = (pairs: ArrayLike<number>, room: number): HashTable => {
+  let size = 1024
+  while (size < (pairs.length / 2) * room) size *= 2
+  const keys = new Int32Array(size)
+  const values = new Uint16Array(size)
+  const filter = new Uint8Array((FILTER_MASK + 1) >> 3)
+  for (let at = 0; at < pairs.length; at += 2) {
+    const hash = pairs[at] as number
+    let slot = (hash ^ (hash >>> 15)) & (size - 1)
+    while (keys[slot] !== 0) slot = (slot + 1) & (size - 1)
+    keys[slot] = hash
+    values[slot] = pairs[at + 1] as number
+    const bit = (hash ^ (hash >>> 15)) & FILTER_MASK
+    filter[bit >> 3] = (filter[bit >> 3] as number) | (1 << (bit & 7))
+  }
+  return { mask: size - 1, keys, values, filter }
+}
+
+/** Slots for each word of the lists. */
+const ROOM = 4
+
+/** Values are indexes of `classesOf`. */
+export type TokenTable = HashTable & {
   /** Class numbers of each distinct word, ascending. Words of the same classes share the list. */
   readonly classesOf: readonly Uint16Array[]
 }
@@ -50,25 +79,16 @@ export const buildTokenTable = (wordsOfClass: readonly (readonly string[])[]): T
       else if (classes.at(-1) !== classNumber) classes.push(classNumber)
     }
   }
-  let size = 1024
-  while (size < classesByHash.size * 4) size *= 2
-  const keys = new Int32Array(size)
-  const values = new Uint16Array(size)
-  const filter = new Uint8Array((FILTER_MASK + 1) >> 3)
+  const pairs: number[] = []
   const classesOf: Uint16Array[] = []
   const made = new Map<string, Uint16Array>()
   for (const [hash, classes] of classesByHash) {
-    let slot = (hash ^ (hash >>> 15)) & (size - 1)
-    while (keys[slot] !== 0) slot = (slot + 1) & (size - 1)
-    keys[slot] = hash
-    const bit = (hash ^ (hash >>> 15)) & FILTER_MASK
-    filter[bit >> 3] = (filter[bit >> 3] as number) | (1 << (bit & 7))
     const name = classes.join(' ')
     let same = made.get(name)
     if (same === undefined) made.set(name, (same = new Uint16Array(classes)))
-    values[slot] = classesOf.push(same) - 1
+    pairs.push(hash, classesOf.push(same) - 1)
   }
-  return { mask: size - 1, keys, values, filter, classesOf }
+  return { ...hashTable(pairs, ROOM), classesOf }
 }
 
 /** Index into `classesOf`, or -1. */
