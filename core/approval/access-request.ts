@@ -90,6 +90,8 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly deadline_ms: string
   /** `grantDigest`; empty if an approval is for one call only. */
   readonly grant_digest: string
+  /** The request before for the same call, whose approval was used; empty if there was none. Absent in requests of older versions. */
+  readonly used?: string
   /** Of the agent: its words, masked. */
   readonly justification?: string
   /** What the scanner finds in them, as JSON; `null` if it was busy. */

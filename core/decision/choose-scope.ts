@@ -226,12 +226,11 @@ interface LenientReading {
   readonly split: readonly SegmentRange[]
 }
 
-const readLeniently = (call: ScopedCall): LenientReading => ({
-  call,
-  upper_method: call.method.toUpperCase(),
-  folded: foldSegments(call),
-  split: [foldAndSplitSegments(call), ...call.readings.map(foldSegments)],
-})
+function readLeniently(call: ScopedCall): LenientReading {
+  const folded = foldSegments(call)
+  const split = [foldAndSplitSegments(call, folded), ...call.readings.map(foldSegments)]
+  return { call, upper_method: call.method.toUpperCase(), folded, split }
+}
 
 function mightMatch(
   { scope, paths }: CompiledScope,
@@ -251,6 +250,11 @@ function mightMatch(
   )
 }
 
+function spellings(method: string): string[] {
+  const upper = method.toUpperCase()
+  return method === upper ? [method] : [method, upper]
+}
+
 /**
  * What a person has to allow, as the call and its overrides are written and as a lenient upstream may read them: in each reading the
  * first rule of every scope counts that matches, so that spelling cannot select a rule without approval.
@@ -262,9 +266,8 @@ function neededApproval(
   budget: MatchBudget,
 ): NeededApproval | null {
   let by: AskingRule[] | null = null
-  for (const compiled of there.scopes) {
-    if (!compiled.asks_approval) continue
-    const { scope, paths } = compiled
+  for (const { scope, paths, asking_methods } of there.scopes) {
+    if (asking_methods.size === 0) continue
     const found = new Set<number>()
     const look = (trie: PathTrie, { segments, from }: SegmentRange, methods: string[]): void => {
       const matching = trie.match(segments, from, budget)
@@ -274,12 +277,15 @@ function neededApproval(
       }
     }
     for (const one of [call, ...overridden]) {
-      const { upper_method, folded, split } = readLeniently(one)
-      const methods = [one.method, upper_method]
+      const methods = spellings(one.method)
+      if (!asking_methods.has('*') && !methods.some((method) => asking_methods.has(method))) continue
+      const { folded, split } = readLeniently(one)
       look(paths.written, one, methods)
       for (const reading of one.readings) look(paths.written, reading, methods)
-      look(paths.folded, folded, methods)
-      for (const range of split) look(paths.split, range, methods)
+      // Usually the same as above.
+      if (folded !== one || paths.folded !== paths.written) look(paths.folded, folded, methods)
+      for (const range of split)
+        if (range !== folded || paths.split !== paths.folded) look(paths.split, range, methods)
     }
     by ??= []
     by.push(...[...found].sort((a, b) => a - b).map((rule) => ({ scope, rule })))

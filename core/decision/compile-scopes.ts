@@ -18,8 +18,8 @@ export interface CompiledScope {
   readonly scope: Scope
   readonly paths: ScopePaths
   readonly settings: EffectiveSettings
-  /** Whether a rule of it asks for an approval. */
-  readonly asks_approval: boolean
+  /** Of the rules that ask for an approval. */
+  readonly asking_methods: ReadonlySet<string>
   /** The scope is in force from the first time on and before the second; infinite where it has no limit. */
   readonly from_ms: number
   readonly until_ms: number
@@ -57,7 +57,7 @@ const CHARACTERS_PER_STEP = 1_024
 /** What a path costs in addition to its characters. */
 const CHARACTERS_PER_PATH = 16
 
-export const asksApproval = ({ asks_approval }: CompiledScope): boolean => asks_approval
+export const asksApproval = ({ asking_methods }: CompiledScope): boolean => asking_methods.size > 0
 
 /** A path that does not parse, which admin refuses to store, matches nothing. */
 export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
@@ -82,7 +82,9 @@ export function* compilingEach(
       scope,
       paths,
       settings: mergeSettings([scope]),
-      asks_approval: scope.rules.some(({ approval }) => approval !== undefined),
+      asking_methods: new Set(
+        scope.rules.flatMap(({ approval, methods }) => (approval === undefined ? [] : methods)),
+      ),
       ...windowOf(scope),
     })
   }

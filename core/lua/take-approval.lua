@@ -77,14 +77,21 @@ if plan.is_granted then
   end
 end
 
+-- The id of a request whose approval was used, while it is stored, and whether its call was sent.
+local function usedOf(id)
+  local stored, sent, unsent = unpack(redis.call('HMGET', KEYS[6] .. (id or ''), 'request_id', 'forwarded_ms', 'unsent_ms'))
+  if not stored then return '', -1 end
+  return id, sent and 1 or unsent and 0 or -1
+end
+
 local function runOfStore() return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '' end
 local before, was_sent = '', -1
 local id = redis.call('GET', KEYS[1])
 if id then
   local request = KEYS[6] .. id
-  local status, revision, deadline, approvals, approvers, needed, comment, consumed, sent, unsent, scope_id, approved_run = unpack(redis.call(
+  local status, revision, deadline, approvals, approvers, needed, comment, consumed, used, scope_id, approved_run = unpack(redis.call(
     'HMGET', request, 'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms',
-    'forwarded_ms', 'unsent_ms', 'scope_id', 'approved_run'))
+    'used', 'scope_id', 'approved_run'))
   local isOpen = status and not consumed and not scope_id and revision == plan.revision
   if isOpen and status == 'expired' then
     redis.call('DEL', KEYS[1])
@@ -97,7 +104,7 @@ if id then
     isOpen = false
   end
   if isOpen and status == 'denied' then return {'denied', id, comment or ''} end
-  if isOpen and status == 'pending' then return {'pending', id, tonumber(deadline) - now, 0, '', 0} end
+  if isOpen and status == 'pending' then return {'pending', id, tonumber(deadline) - now, 0, usedOf(used)} end
   if isOpen and status == 'approved' then
     local list = cjson.decode(approvals)
     if #list >= tonumber(needed) and approved_run == runOfStore() and mayStillApprove(list, approvers) then
@@ -107,7 +114,7 @@ if id then
     end
     finish(id, 'cancelled')
   end
-  if consumed then before, was_sent = id, sent and 1 or unsent and 0 or -1 end
+  if consumed then before, was_sent = usedOf(id) end
 end
 
 local ask = plan.ask
@@ -117,7 +124,7 @@ local deadline = now + ask.valid_ms
 local request = KEYS[6] .. ask.request_id
 for name, value in pairs(ask.fields) do redis.call('HSET', request, name, value) end
 redis.call('HSET', request, 'status', 'pending', 'agent_id', plan.agent_id, 'agent_revision', plan.revision, 'created_ms', ms(now),
-  'deadline_ms', ms(deadline), 'approvals', '[]')
+  'deadline_ms', ms(deadline), 'approvals', '[]', 'used', before)
 redis.call('PEXPIREAT', request, ms(deadline + KEPT_MS))
 redis.call('SET', KEYS[1], ask.request_id, 'PX', ms(ask.valid_ms + KEPT_MS))
 redis.call('ZADD', KEYS[15], ms(now), ask.request_id)

@@ -32,10 +32,12 @@ export function foldSegments(range: SegmentRange): SegmentRange {
   return { segments: range.segments.slice(range.from).map(foldSegment).filter(isFilled), from: 0 }
 }
 
-/** The same where an encoded slash separates. */
-export function foldAndSplitSegments(range: SegmentRange): SegmentRange {
-  if (!someFrom(range, (segment) => foldCompatible(segment).includes('/')))
-    return foldSegments(range)
+/**
+ * The same where an encoded slash separates.
+ * @param folded by `foldSegments`; the result if nothing separates
+ */
+export function foldAndSplitSegments(range: SegmentRange, folded: SegmentRange): SegmentRange {
+  if (!someFrom(range, (segment) => foldCompatible(segment).includes('/'))) return folded
   return { segments: range.segments.slice(range.from).flatMap(foldAndSplitSegment), from: 0 }
 }
 
