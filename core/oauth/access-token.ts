@@ -67,8 +67,14 @@ function tokenOf(
   now_ms: number,
 ): TokenAnswer | null {
   if (!isUsable(grant, now_ms)) return null
+  const { issued_ms, expires_ms } = grant
   const token = openToken(ring, owner, grant, 'access_token')
   return token === null
     ? { kind: 'failed', failure: tokenFailure('not_opened') }
-    : { kind: 'token', token, lifetime_s: (grant.expires_ms - now_ms) / 1000 }
+    : {
+        kind: 'token',
+        token,
+        lifetime_s: (expires_ms - issued_ms) / 1000,
+        age_ms: now_ms - issued_ms,
+      }
 }

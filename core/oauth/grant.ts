@@ -5,6 +5,7 @@ import { type CredentialOwner, credentialBinding } from '../store/credential-bin
 import type { ClientStyle } from '../token/ask-token.ts'
 import type { CredentialCause } from '../token/credential-cause.ts'
 import type { FetchedToken } from '../token/read-token-answer.ts'
+import { aheadOf, marginOf } from '../token/token-life.ts'
 
 /**
  * The tokens of a connection, as they are stored. A refresh token exists once (threat model, rule 51): each request that uses one
@@ -113,24 +114,15 @@ export function grantOf(
   }
 }
 
-/** A token is not used if it might expire in transit: the last tenth of its lifetime, at most this long. */
-const MARGIN_LIMIT_MS = 30_000
-const MARGIN_SHARE = 0.1
-/** It is renewed in the last third of its lifetime, at most this long before it expires. */
-const AHEAD_LIMIT_MS = 600_000
-const AHEAD_SHARE = 1 / 3
-
 const lifeOf = ({ issued_ms, expires_ms }: Grant): number => expires_ms - issued_ms
 
 /** A time that lies further ahead was told by a clock that has stepped back since. */
 export const STEP_MS = 1_000
 
 export const isUsable = (grant: Grant, now_ms: number): boolean =>
-  now_ms < grant.expires_ms - Math.min(lifeOf(grant) * MARGIN_SHARE, MARGIN_LIMIT_MS) &&
-  now_ms >= grant.issued_ms - STEP_MS
+  now_ms < grant.expires_ms - marginOf(lifeOf(grant)) && now_ms >= grant.issued_ms - STEP_MS
 
 export const isDue = (grant: Grant, now_ms: number): boolean =>
   now_ms >= refreshFrom(grant) || now_ms < grant.issued_ms - STEP_MS
 
-export const refreshFrom = (grant: Grant): number =>
-  grant.expires_ms - Math.min(lifeOf(grant) * AHEAD_SHARE, AHEAD_LIMIT_MS)
+export const refreshFrom = (grant: Grant): number => grant.expires_ms - aheadOf(lifeOf(grant))

@@ -4,7 +4,7 @@ import type { Egress } from '../token/post-form.ts'
 
 const LIMIT_MS = 5_000
 
-/** Asks the provider whether a refresh token is still good (RFC 7662), without using it. Null if it cannot be reached. */
+/** Asks the provider whether a refresh token is still good (RFC 7662), without using it. Null if it does not say. */
 export async function isActiveToken(
   egress: Egress,
   client: OAuthClient,
@@ -15,7 +15,7 @@ export async function isActiveToken(
   const form = new URLSearchParams({ token: token.reveal(), token_type_hint: 'refresh_token' })
   const deadline = AbortSignal.timeout(LIMIT_MS)
   const answer = await postAsClient(egress, introspection_url, client, { style, form, deadline })
-  if (answer.kind === 'failed' || answer.status >= 500) return null
+  if (answer.kind === 'failed' || answer.status >= 500 || answer.status === 429) return null
   if (answer.status !== 200) return false
   try {
     const { active } = JSON.parse(answer.body.toString()) as { readonly active?: unknown }

@@ -92,18 +92,22 @@ async function refreshAlone(
     return grant.refresh_token === null
       ? failed(tokenFailure('needs_consent'))
       : failed(tokenFailure('not_opened'))
-  if (grant.sent_ms !== null) {
-    const fate = await fateOf(egress, auth, {
-      grant,
-      refresh_token,
-      now_ms,
-      sent_ms: grant.sent_ms,
-    })
-    if (fate === 'lost') return await end(parts, owner, text, 'token_lost')
-    if (fate === 'unknown')
-      return await pause(parts, owner, { grant, text, now_ms }, 'timeout', null)
+  const ready = { auth, refresh_token, grant, text, now_ms, sent_ms: now_ms }
+  if (grant.sent_ms === null) return await request(parts, owner, ready)
+  const { sent_ms } = grant
+  const fate = await fateOf(egress, { ...ready, sent_ms })
+  switch (fate) {
+    case 'usable':
+      return await request(parts, owner, ready)
+    case 'in grace':
+      return await request(parts, owner, { ...ready, sent_ms })
+    case 'lost':
+      return await end(parts, owner, text, 'token_lost')
+    case 'unknown':
+      return await pause(parts, owner, ready, 'timeout', sent_ms)
+    case 'at work':
+      return await pause(parts, owner, ready, 'timeout', sent_ms, sent_ms + REQUEST_LIMIT_MS)
   }
-  return await request(parts, owner, { auth, refresh_token, grant, text, now_ms })
 }
 
 interface Ready {
@@ -112,12 +116,14 @@ interface Ready {
   readonly grant: Grant
   readonly text: string
   readonly now_ms: number
+  /** When the refresh token was sent first. */
+  readonly sent_ms: number
 }
 
 async function request(
   parts: RefreshParts,
   owner: GrantOwner,
-  { auth, refresh_token, grant, text, now_ms }: Ready,
+  { auth, refresh_token, grant, text, now_ms, sent_ms }: Ready,
 ): Promise<Refreshed> {
   const { redis, ring, egress } = parts
   const form = new URLSearchParams({
@@ -125,7 +131,7 @@ async function request(
     refresh_token: refresh_token.reveal(),
   })
   if (auth.resource !== undefined) form.set('resource', auth.resource)
-  const started = { ...grant, fence: grant.fence + 1, sent_ms: now_ms }
+  const started = { ...grant, fence: grant.fence + 1, sent_ms }
   let announced: string | null = null
   const answer = await askToken(egress, auth, {
     style: grant.style,
@@ -151,10 +157,13 @@ async function request(
   }
   const { token_error } = answer.failure
   if (token_error === 'invalid_grant') return await end(parts, owner, announced, 'consent_ended')
-  // An answer with another error has used nothing; without one, the token may have been used.
-  const sent_ms = answer.failure.cause === 'refused' ? null : now_ms
+  const { cause, token_status } = answer.failure
+  // An answer with another error has used nothing; without one, and by an error of what is between, the token may have been used.
+  const isUnused =
+    cause === 'refused' && ((token_status ?? 0) < 500 || auth.introspection_url === undefined)
   const sent = { grant: started, text: announced, now_ms }
-  return await pause(parts, owner, sent, causeOf(answer), sent_ms)
+  // In the grace of an earlier request, that one counts.
+  return await pause(parts, owner, sent, cause, isUnused && sent_ms === now_ms ? null : sent_ms)
 }
 
 /** The new refresh token exists nowhere else, so a store that is unavailable is waited for. */
@@ -187,27 +196,20 @@ async function write(
 /** What became of a refresh token that a process was about to use when it ended, or to which no answer came. */
 async function fateOf(
   egress: Egress,
-  auth: OpenedFor<'connection'>,
-  sent: {
-    readonly grant: Grant
-    readonly refresh_token: Secret
-    readonly now_ms: number
-    readonly sent_ms: number
-  },
-): Promise<'usable' | 'lost' | 'unknown'> {
-  const { grant, refresh_token, now_ms, sent_ms } = sent
+  { auth, grant, refresh_token, now_ms, sent_ms }: Omit<Ready, 'text'>,
+): Promise<'usable' | 'in grace' | 'at work' | 'lost' | 'unknown'> {
   if (grant.rotates === false) return 'usable'
-  const reuse_ms = Number(auth.refresh_reuse_s ?? 0) * 1000
-  if (now_ms >= sent_ms - STEP_MS && now_ms < sent_ms + reuse_ms) return 'usable'
-  if (auth.introspection_url === undefined) return 'lost'
-  const isActive = await isActiveToken(
-    egress,
-    auth,
-    auth.introspection_url,
-    refresh_token,
-    grant.style,
-  )
-  return isActive === null ? 'unknown' : isActive ? 'usable' : 'lost'
+  const isWithin = (limit_ms: number): boolean =>
+    now_ms >= sent_ms - STEP_MS && now_ms < sent_ms + limit_ms
+  if (isWithin(Number(auth.refresh_reuse_s ?? 0) * 1000)) return 'in grace'
+  const { introspection_url } = auth
+  if (introspection_url === undefined) return 'lost'
+  const { style } = grant
+  const isActive = await isActiveToken(egress, auth, introspection_url, refresh_token, style)
+  if (isActive === null) return 'unknown'
+  if (!isActive) return 'lost'
+  // The provider may have the request, and not have used the token yet.
+  return isWithin(REQUEST_LIMIT_MS) ? 'at work' : 'usable'
 }
 
 async function pause(
@@ -216,13 +218,13 @@ async function pause(
   { grant, text, now_ms }: Pick<Ready, 'grant' | 'text' | 'now_ms'>,
   cause: CredentialCause,
   sent_ms: number | null,
+  retry_ms = now_ms + Math.min(PAUSE_MS * 2 ** grant.failures, PAUSE_LIMIT_MS),
 ): Promise<Refreshed> {
-  const pause_ms = Math.min(PAUSE_MS * 2 ** grant.failures, PAUSE_LIMIT_MS)
   await swapGrant(redis, owner, text, {
     ...grant,
     sent_ms,
     failures: grant.failures + 1,
-    retry_ms: now_ms + pause_ms,
+    retry_ms,
     last_error: cause,
   })
   return failed(tokenFailure(cause))

@@ -5,6 +5,8 @@ export interface FetchedToken {
   readonly token: Secret
   /** Lifetime of the token, counted from the request. */
   readonly lifetime_s: number
+  /** Of a token that was requested earlier. */
+  readonly age_ms?: number
   /** The lifetime as the endpoint said it; absent if it did not. */
   readonly said_lifetime_s?: number
   /** With which the next token is requested; absent if the endpoint gave none that is usable. */

@@ -3,6 +3,7 @@ import type { GrantOwner } from '../../core/oauth/refresh-grant.ts'
 import type { Secret } from '../../core/keys/secret.ts'
 import type { FetchOutcome } from '../../core/token/fetch-token.ts'
 import { type TokenFailure, tokenFailure } from '../../core/token/credential-cause.ts'
+import { aheadOf, marginOf } from '../../core/token/token-life.ts'
 
 /** Whose token is wanted. */
 export interface TokenOrder {
@@ -69,12 +70,6 @@ export const TOKENS_OF_ORGANIZATION_MAX = 1_000
 export const FETCHES_MAX = 500
 /** Maximum for one organization, so that its unresponsive endpoints cannot block others. */
 export const FETCHES_OF_ORGANIZATION_MAX = 250
-/** A token is not used if it might expire in transit: the last tenth of its lifetime, at most this long. */
-const MARGIN_LIMIT_MS = 30_000
-const MARGIN_SHARE = 0.1
-/** A token is renewed in the last quarter of its lifetime, at most this long before it expires. */
-const AHEAD_LIMIT_MS = 300_000
-const AHEAD_SHARE = 0.25
 /** After a failure, calls are refused without another fetch for one second, doubled with each consecutive failure. */
 const PAUSE_MS = 1_000
 const PAUSE_LIMIT_MS = 30_000
@@ -201,12 +196,12 @@ export class TokenCache {
       this.#parts.onFailure(order, answer.failure)
       return answer
     }
-    const { lifetime_s } = answer
+    const { lifetime_s, age_ms = 0 } = answer
     // What was looked at again and is still the same is as old as it was.
     const same = entry.held?.token.equals(answer.token) === true ? entry.held : null
     const token = same?.token ?? answer.token
     const life_ms = lifetime_s * 1000
-    const end_ms = started_ms + life_ms
+    const end_ms = started_ms - age_ms + life_ms
     entry.style = style
     entry.failure = null
     entry.failures = 0
@@ -215,10 +210,10 @@ export class TokenCache {
       token,
       since_ms: same?.since_ms ?? this.#parts.nowMs(),
       refresh_from_ms: Math.min(
-        end_ms - Math.min(life_ms * AHEAD_SHARE, AHEAD_LIMIT_MS),
+        end_ms - aheadOf(life_ms),
         'grant' in order.client ? started_ms + GRANT_LOOK_MS : Infinity,
       ),
-      usable_until_ms: end_ms - Math.min(life_ms * MARGIN_SHARE, MARGIN_LIMIT_MS),
+      usable_until_ms: end_ms - marginOf(life_ms),
     }
     return { kind: 'token', token }
   }

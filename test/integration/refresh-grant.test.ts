@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
@@ -16,9 +18,9 @@ import { sealAuth } from '../../core/store/credential-binding.ts'
 import { askToken } from '../../core/token/ask-token.ts'
 import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
 import { unitStore } from '../kit/unit-store.ts'
+import { until } from '../kit/until.ts'
 import { storesOf } from '../unit/decision-kit.ts'
 import { Secret } from '../../core/keys/secret.ts'
-import { createHash } from 'node:crypto'
 
 const ORGANIZATION = 'org_grants'
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
@@ -176,8 +178,24 @@ function dyingStore(at: number): RedisClient {
   })
 }
 
+const introspection = () => ({ introspection_url: `${provider.issuer}/token/introspection` })
+
+/** What comes of a refresh that has failed, with all that was planned after it. */
+async function endOf(owner: GrantOwner): Promise<string> {
+  for (;;) {
+    const done = await refresh(owner)
+    if (done.kind === 'refreshed') return done.kind
+    const { grant, text } = await readGrant(redis, owner)
+    if (grant === null) return done.kind === 'failed' ? done.failure.cause : done.kind
+    const { retry_ms, sent_ms } = grant
+    const earlier = { ...grant, retry_ms: 0, sent_ms: sent_ms === null ? null : sent_ms - 60_000 }
+    if (retry_ms > 0) await swapGrant(redis, owner, text, earlier)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 const ROWS: ReadonlyArray<
-  readonly [string, { introspects: boolean; cut?: 'before' | 'after' }, string]
+  readonly [string, { introspects: boolean; cut?: 'before' | 'after'; isMute?: true }, string]
 > = [
   ['nothing was sent', { introspects: false }, 'refreshed'],
   [
@@ -196,17 +214,20 @@ const ROWS: ReadonlyArray<
     'token_lost',
   ],
   [
+    'the provider has replaced it, and does not say so when it is asked first',
+    { introspects: true, cut: 'after', isMute: true },
+    'token_lost',
+  ],
+  [
     'the provider has replaced it, and cannot be asked',
     { introspects: false, cut: 'after' },
     'token_lost',
   ],
 ]
 
-for (const [what, { introspects, cut }, expected] of ROWS)
+for (const [what, { introspects, cut, isMute = false }, expected] of ROWS)
   test(`a refresh that ends without an answer when ${what}: ${expected}, and no token is used twice`, async () => {
-    const owner = await granted(
-      introspects ? { introspection_url: `${provider.issuer}/token/introspection` } : {},
-    )
+    const owner = await granted(introspects ? introspection() : {})
     const grant = await stored(owner)
     const old = tokenOf(owner, grant, 'refresh_token')
     provider.onRequest = (path, when) => path !== '/token' || when !== cut
@@ -215,19 +236,64 @@ for (const [what, { introspects, cut }, expected] of ROWS)
       const cutOff = await refresh(owner)
       assert.equal(cutOff.kind, 'failed')
     }
-    provider.onRequest = () => true
-    // What was planned after the failure comes now.
-    let done = await refresh(owner)
-    while (done.kind !== 'refreshed') {
-      const { grant: now, text } = await readGrant(redis, owner)
-      if (now === null) break
-      if (now.retry_ms > 0) await swapGrant(redis, owner, text, { ...now, retry_ms: 0 })
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      done = await refresh(owner)
-    }
-    assert.equal(done.kind === 'failed' ? done.failure.cause : done.kind, expected)
+    let mute = isMute
+    provider.onRequest = (path, when) =>
+      path !== '/token/introspection' || when === 'before' || !mute || (mute = false)
+    assert.equal(await endOf(owner), expected)
     assert.ok(usesOf(old) <= 1)
   })
+
+test('a token is not sent again while the provider may be at work on the request of a process that ended', async () => {
+  const owner = await granted(introspection())
+  const old = tokenOf(owner, await stored(owner), 'refresh_token')
+  let goOn = (): void => undefined
+  provider.onRotation = () => new Promise((resolve) => (goOn = resolve))
+  void refresh(owner, dyingStore(4))
+  const waits = await until('its lease has ended', async () => {
+    const done = await refresh(owner)
+    return done.kind === 'failed' && done
+  })
+  assert.equal(waits.failure.cause, 'timeout')
+  const { sent_ms, retry_ms } = await stored(owner)
+  assert.ok(sent_ms !== null && retry_ms === sent_ms + 10_000)
+  goOn()
+  provider.onRotation = () => undefined
+  await until('it was used', () => usesOf(old) === 1)
+  assert.equal(await endOf(owner), 'token_lost')
+  assert.equal(usesOf(old), 1)
+})
+
+test('in the grace of a provider the old token is used, counted from its first use', async () => {
+  const owner = await granted({ refresh_reuse_s: '30' })
+  const old = tokenOf(owner, await stored(owner), 'refresh_token')
+  provider.onRequest = (path, when) => path !== '/token' || when !== 'before'
+  assert.equal((await refresh(owner)).kind, 'failed')
+  const { sent_ms: first_ms } = await stored(owner)
+  for (let i = 0; i < 2; i++) {
+    const { grant, text } = await readGrant(redis, owner)
+    assert.ok(grant !== null && (await swapGrant(redis, owner, text, { ...grant, retry_ms: 0 })))
+    if (i === 1) provider.onRequest = () => true
+    assert.equal((await refresh(owner)).kind, i === 1 ? 'refreshed' : 'failed')
+    if (i === 0) assert.equal((await stored(owner)).sent_ms, first_ms)
+  }
+  assert.equal(usesOf(old), 1)
+})
+
+test('an error of what is between us and the provider may have used the token, where it can be asked', async () => {
+  for (const [more, isKept] of [
+    [introspection(), true],
+    [{}, false],
+  ] as const) {
+    const between = createServer((_, response) => void response.writeHead(504).end())
+    await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve))
+    const { port } = between.address() as AddressInfo
+    const owner = await granted({ token_url: `http://127.0.0.1:${port}/token`, ...more })
+    const failed = await refresh(owner)
+    between.close()
+    assert.equal(failed.kind, 'failed')
+    assert.equal((await stored(owner)).sent_ms !== null, isKept)
+  }
+})
 
 test('a store that has lost that a request was announced gets its answer', async () => {
   const owner = await granted()

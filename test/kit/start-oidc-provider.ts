@@ -7,6 +7,8 @@ export interface OidcProvider {
   readonly client: { readonly client_id: string; readonly client_secret: string }
   /** Refresh tokens that were sent to the token endpoint, oldest first. */
   readonly refreshes: readonly { readonly token: string; readonly is_accepted: boolean }[]
+  /** Tokens of both kinds that it has given. */
+  readonly issued: readonly string[]
   /** Why grants were refused. */
   readonly errors: readonly string[]
   /** Opens an authorization URL as a browser would; returns the address that it is sent to in the end. */
@@ -15,6 +17,8 @@ export interface OidcProvider {
   readonly isActive: (token: string) => Promise<boolean>
   /** What happens before a request is answered; false: the connection is cut in place of an answer. */
   onRequest: (path: string, when: 'before' | 'after') => Promise<boolean> | boolean
+  /** What happens before a refresh token is marked as used. */
+  onRotation: () => Promise<void> | void
   /** What the user does. */
   answer: 'consents' | 'refuses'
   readonly stop: () => Promise<void>
@@ -45,6 +49,9 @@ interface Provider {
   }
   on(event: string, heard: (...args: readonly unknown[]) => void): void
 }
+interface Adapter {
+  consume(id: string): Promise<void>
+}
 type NewProvider = new (issuer: string, configuration: object) => Provider
 
 export const OIDC_CLIENT = {
@@ -60,25 +67,52 @@ export async function startOidcProvider(options: {
   /** Of an access token. */
   readonly lifetime_s?: number
   readonly rotates?: boolean
+  /** How long a refresh token is taken again after its first use. */
+  readonly grace_s?: number
   /** Further scopes that it knows. */
   readonly scopes?: readonly string[]
 }): Promise<OidcProvider> {
   // It has no types.
-  const name: string = 'oidc-provider'
-  const { default: Constructor } = (await import(name)) as { readonly default: NewProvider }
+  const [name, adapters]: string[] = [
+    'oidc-provider',
+    'oidc-provider/lib/adapters/memory_adapter.js',
+  ]
+  const { default: Constructor } = (await import(name ?? '')) as { readonly default: NewProvider }
+  const { createMemoryAdapter } = (await import(adapters ?? '')) as {
+    readonly createMemoryAdapter: () => (model: string) => Adapter
+  }
   let serve = (_: IncomingMessage, response: ServerResponse): void => void response.end()
   const server = createServer((request, response) => serve(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = new Constructor(issuer, configurationOf(options))
+  const adapterOf = createMemoryAdapter()
+  const adapter = (model: string): Adapter => {
+    const memory = adapterOf(model)
+    const consume = memory.consume.bind(memory)
+    if (model === 'RefreshToken')
+      memory.consume = async (id) => {
+        await it.onRotation()
+        const { grace_s = 0 } = options
+        if (grace_s > 0) setTimeout(() => void consume(id).catch(() => undefined), grace_s * 1000)
+        else await consume(id)
+      }
+    return memory
+  }
+  const provider = new Constructor(issuer, { ...configurationOf(options), adapter })
   const errors: string[] = []
+  const issued: string[] = []
   const refreshes: { token: string; is_accepted: boolean }[] = []
   const note = (context: unknown, is_accepted: boolean): void => {
     const { oidc } = context as { readonly oidc?: { readonly params?: Record<string, string> } }
     const token = oidc?.params?.['refresh_token']
     if (token !== undefined) refreshes.push({ token, is_accepted })
   }
-  provider.on('grant.success', (context) => note(context, true))
+  provider.on('grant.success', (context) => {
+    const { body } = context as { readonly body: Readonly<Record<string, string>> }
+    for (const kind of ['access_token', 'refresh_token'])
+      if (body[kind] !== undefined) issued.push(body[kind])
+    note(context, true)
+  })
   provider.on('grant.error', (context, error) => {
     errors.push(String((error as Error).message))
     note(context, false)
@@ -88,10 +122,12 @@ export async function startOidcProvider(options: {
     issuer,
     client: OIDC_CLIENT,
     refreshes,
+    issued,
     errors,
     consent,
     isActive: (token) => isActive(issuer, token),
     onRequest: () => true,
+    onRotation: () => undefined,
     answer: 'consents',
     stop: () =>
       new Promise((resolve) => {

@@ -33,9 +33,9 @@ export class RefreshOracle {
     this.#store = store
     this.#provider = provider
     this.#plan = plan
-    provider.onReuse = (token, used_ms) => {
+    provider.onReuse = (token, sent_ms) => {
       // A store that has lost the last writes has the token from before.
-      if (plan.provider.reuse_s === 0 && used_ms > this.#failedOver_ms)
+      if (plan.provider.reuse_s === 0 && sent_ms > this.#failedOver_ms)
         world.fail(new Violation('refresh: a refresh token was used twice', token))
     }
   }
@@ -85,18 +85,19 @@ export class RefreshOracle {
   }
 
   checkEnd(isDisturbed: boolean): void {
-    const { current, requests } = this.#provider
+    const { current, requests, isConsentUnclear } = this.#provider
     const isLost = this.#failedOver_ms >= 0
     const hasStepped = this.#plan.steps.some((step) => step.kind === 'clock')
     if (this.#status === 'needs_consent') {
-      if (!isDisturbed) throw new Violation('refresh: ended without a fault', '')
+      if (!isDisturbed && !isConsentUnclear)
+        throw new Violation('refresh: ended without a fault', '')
       if (this.#grant !== null) throw new Violation('refresh: a grant without consent', '')
       if (requests > this.#requests && !isLost)
         throw new Violation('refresh: asked after its end', String(requests))
       return
     }
     if (this.#grant === null) throw new Violation('refresh: active without a grant', '')
-    if (isLost || hasStepped) return
+    if (isLost || hasStepped || isConsentUnclear) return
     const held = tokenOf(this.#grant, 'refresh_token')
     if (this.#grant.sent_ms === null && held !== current)
       throw new Violation('refresh: another token is stored', `${held}, not ${current}`)

@@ -13,7 +13,7 @@ export interface IssuedTokens {
 /** Until a client gives up waiting, as in `core/oauth/refresh-grant.ts`. */
 const SILENCE_MS = 10_000
 const NORMAL_MS = [1, 30] as const
-const SLOW_MS = [100, 900] as const
+const SLOW_MS = [100, 2_500] as const
 
 /**
  * An OAuth provider that replaces the refresh token with each use, and the way to it. A token that is used again ends the grant, unless
@@ -29,22 +29,38 @@ export class SimProvider {
   /** Of each refresh token, the number of the consent. */
   readonly #familyOf = new Map<string, number>()
   #family = 0
-  /** Refresh tokens that were used, with the time. */
-  readonly #used = new Map<string, number>()
+  /** Refresh tokens that were used, with the times at which they came and were sent. */
+  readonly #used = new Map<string, { readonly came_ms: number; readonly sent_ms: number }>()
   readonly #accessUntil = new Map<string, number>()
   requests = 0
-  /** A refresh token came that was used before, so long ago. */
-  onReuse: (refresh_token: string, used_ms: number) => void = () => undefined
+  /** A refresh token came that was sent before, at that time. */
+  onReuse: (refresh_token: string, sent_ms: number) => void = () => undefined
 
   constructor(world: World, plan: Plan['provider']) {
     this.#world = world
     this.#plan = plan
   }
 
+  /** Refresh tokens of consents of which it is not known that they are stored. */
+  readonly #open = new Set<string>()
+  #hasOverlapped = false
+
   /** After a consent: the tokens of the grant before are dead. */
   consent(): IssuedTokens {
     this.#family++
-    return this.#issue()
+    this.#hasOverlapped ||= this.#open.size > 0
+    const issued = this.#issue()
+    this.#open.add(issued.refresh_token)
+    return issued
+  }
+
+  stored({ refresh_token }: IssuedTokens): void {
+    this.#open.delete(refresh_token)
+  }
+
+  /** Two consents at the same time may be stored in another order than they were given in, and a process may end before it stores one. */
+  get isConsentUnclear(): boolean {
+    return this.#hasOverlapped || this.#open.size > 0
   }
 
   #issue(): IssuedTokens {
@@ -75,9 +91,10 @@ export class SimProvider {
       // The process may end, or stand, while the request is on its way.
       let answer: FormAnswer | null = null
       const [there_ms, back_ms] = [this.#delay(), this.#delay()]
+      const sent_ms = this.#world.now_ms
       if (lost !== 'request')
         this.#world.after(there_ms, () => {
-          answer = this.#answer(url, new URLSearchParams(form?.body))
+          answer = this.#answer(url, new URLSearchParams(form?.body), sent_ms)
         })
       await later(there_ms + back_ms)
       if (lost === 'silent') {
@@ -93,22 +110,24 @@ export class SimProvider {
     return this.#world.random.between(low_ms, high_ms)
   }
 
-  #answer(url: string, form: URLSearchParams): FormAnswer {
+  #answer(url: string, form: URLSearchParams, sent_ms: number): FormAnswer {
     if (url.endsWith('/introspect'))
       return answered(200, { active: form.get('token') === this.current })
     this.requests++
     const token = form.get('refresh_token') ?? ''
     this.#world.note(`the provider gets ${token}`)
-    const used_ms = this.#used.get(token)
-    if (used_ms !== undefined) this.onReuse(token, used_ms)
+    const used = this.#used.get(token)
+    if (used !== undefined) this.onReuse(token, used.sent_ms)
     const isOfNow = this.#familyOf.get(token) === this.#family
     const isTakenAgain =
-      isOfNow && used_ms !== undefined && this.#world.now_ms < used_ms + this.#plan.reuse_s * 1_000
+      isOfNow &&
+      used !== undefined &&
+      this.#world.now_ms < used.came_ms + this.#plan.reuse_s * 1_000
     if (this.current === null || (token !== this.current && !isTakenAgain)) {
       if (isOfNow) this.current = null
       return answered(400, { error: 'invalid_grant' })
     }
-    if (used_ms === undefined) this.#used.set(token, this.#world.now_ms)
+    if (used === undefined) this.#used.set(token, { came_ms: this.#world.now_ms, sent_ms })
     return answered(200, { ...this.#issue(), token_type: 'bearer', expires_in: LIFE_MS / 1_000 })
   }
 }

@@ -143,7 +143,9 @@ export class Simulation {
   async run(): Promise<Outcome> {
     const { plan, world, store, oracle } = this
     world.current = store.process
-    setUp(store.model, plan, this.provider.consent())
+    const tokens = this.provider.consent()
+    setUp(store.model, plan, tokens)
+    this.provider.stored(tokens)
     world.current = null
     oracle.look()
     store.onCommand = (from, name, args) => this.#onCommand(from, name, args)

@@ -36,7 +36,8 @@ export function doOfSubject(simulation: Simulation, step: SubjectStep): void {
       return simulation.ask(step.admin, (admin) => admin.decide(agentId(step.agent), step.kind))
     case 'consent':
       return simulation.ask(step.admin, async (admin) => {
-        await admin.consent(simulation.provider.consent())
+        const tokens = simulation.provider.consent()
+        if (await admin.consent(tokens)) simulation.provider.stored(tokens)
       })
     case 'tokens':
       for (let i = 0; i < step.count; i++)

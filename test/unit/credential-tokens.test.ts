@@ -156,18 +156,32 @@ test('a token is fetched ahead while the old one serves, and not used in the las
   const first = ask(order('a'))
   fetches[0]?.end(token(1000))
   await first
-  clock.now_ms += 749_000
+  clock.now_ms += 665_000
   assert.equal(askNow(order('a')), 'token 1')
   assert.equal(fetches.length, 1)
   clock.now_ms += 2_000
   assert.equal(askNow(order('a')), 'token 1')
   assert.equal(askNow(order('a')), 'token 1')
   assert.equal(fetches.length, 2)
-  clock.now_ms += 220_000
+  clock.now_ms += 304_000
   const late = ask(order('a'))
   assert.equal(fetches.length, 2)
   fetches[1]?.end(token())
   assert.equal(await late, 'token 2')
+})
+
+test('a token of five seconds is not used in its last second and a half, however old it is when it comes', async () => {
+  for (const age_ms of [0, 2_000, 3_400]) {
+    const { clock, fetches, ask, askNow } = makeCache()
+    const first = ask(order('a'))
+    const token = new Secret('short')
+    fetches[0]?.end({ answer: { kind: 'token', token, lifetime_s: 5, age_ms }, style: 'basic' })
+    await first
+    clock.now_ms += 3_499 - age_ms
+    assert.equal(askNow(order('a')), 'short')
+    clock.now_ms += 1
+    assert.equal(askNow(order('a')), null)
+  }
 })
 
 test('the tokens of a connection are looked at again every five seconds, and after a 401', async () => {

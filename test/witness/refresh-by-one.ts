@@ -3,7 +3,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
+import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
 import { refreshGrants } from '../../admin/oauth/refresh-grants.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { Connection } from '../../core/catalogue/model.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
 import { Secret } from '../../core/keys/secret.ts'
 import { grantOf } from '../../core/oauth/grant.ts'
@@ -24,20 +27,25 @@ import { until } from '../kit/until.ts'
 
 /**
  * The token caches of edges, and admin processes that refresh, as processes of their own, with the real oidc-provider:
- * npm run build && node dist/test/witness/refresh-by-one.js [--edges 8 --seconds 120] [--kills 50]
- * With --kills, an edge and an admin process are killed (SIGKILL) at random moments of a refresh, as many times.
+ * npm run build && node dist/test/witness/refresh-by-one.js [--edges 8 --seconds 600] [--kills 200 [--grace 60]]
+ * With --kills, an edge and an admin process are killed (SIGKILL) at random moments of a refresh, as many times. With --grace, the
+ * provider takes a refresh token again for so many seconds after its first use, and the connections say so.
  */
 const ORG = 'org_witness'
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
 const LIFETIME_S = 5
-/** An edge uses a token until a tenth of its lifetime is left. A check that comes later says nothing. */
-const MARGIN_MS = LIFETIME_S * 100 * 0.9
+/** An edge uses a token until 1.5 s before its end, which the provider rounds to seconds. A check that comes later says nothing. */
+const MARGIN_MS = 450
 const CONNECTIONS = 4
+/** So many that some can be refreshed while others wait because of a kill. */
+const CONNECTIONS_KILLED = 12
 const CALL_INTERVAL_MS = 100
 /** Of a process, in which it asks the provider once whether a token that it got is good. */
 const TURNS_PER_CHECK = 20
 const ADMINS = 2
-const log = pino({ level: 'silent' })
+/** Longer than a provider may be at work on the request of a process that was killed. */
+const SETTLED_MS = 15_000
+const silent = pino({ level: 'silent' })
 const read = readSettings({ AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' })
 if (!read.ok) throw new Error(read.problems.join('\n'))
 const settings = { ...read.settings, killLease_ms: 1_000 }
@@ -68,7 +76,15 @@ async function work({ role, redis_url, key }: Task): Promise<void> {
   process.once('disconnect', () => process.exit(0))
   if (role === 'admin') {
     const now = (): Date => new Date()
-    refreshGrants({ ...NO_REFERENCES, redis, ring, tokenEgress: egress, lease_ms: 1_000, now, log })
+    refreshGrants({
+      ...NO_REFERENCES,
+      redis,
+      ring,
+      tokenEgress: egress,
+      lease_ms: 1_000,
+      now,
+      log: silent,
+    })
     return void process.send?.({ ready: true })
   }
   const cache = openTokenCache(
@@ -106,15 +122,18 @@ async function witness(): Promise<void> {
       edges: { type: 'string', default: '8' },
       seconds: { type: 'string', default: '120' },
       kills: { type: 'string', default: '0' },
+      grace: { type: 'string', default: '0' },
     },
   })
   const kills_wanted = Number(values.kills)
   const valkey = await startValkey()
-  const provider = await startOidcProvider({ redirect_uri: REDIRECT, lifetime_s: LIFETIME_S })
+  const grace_s = Number(values.grace)
+  const of = { redirect_uri: REDIRECT, lifetime_s: LIFETIME_S, grace_s }
+  const provider = await startOidcProvider(of)
   const redis = connectRedis(valkey.url, { name: 'witness', role: 'commands' })
   await until('the store is connected', () => redis.status === 'ready')
   const key = randomBytes(32).toString('base64')
-  const seen = { calls: 0, failed: 0, dead: 0, late: 0, causes: new Map<string, number>() }
+  const seen = { calls: 0, dead: 0, late: 0, causes: [] as string[] }
   const checks: Promise<void>[] = []
   const children: ChildProcess[] = []
   const start = (role: Task['role'], place: number): void => {
@@ -127,8 +146,7 @@ async function witness(): Promise<void> {
     child.on('message', (message: Told) => {
       const { at_ms = 0, calls = 0, causes = [], token } = message
       seen.calls += calls
-      seen.failed += causes.length
-      for (const cause of causes) seen.causes.set(cause, (seen.causes.get(cause) ?? 0) + 1)
+      seen.causes.push(...causes)
       if (token === undefined) return
       const check = async (): Promise<void> => {
         const isActive = await provider.isActive(token)
@@ -141,19 +159,25 @@ async function witness(): Promise<void> {
   const edges = kills_wanted > 0 ? 1 : Number(values.edges)
   const admins = kills_wanted > 0 ? 1 : ADMINS
   const ring = parseKeyRing(key)
-  const consent = () => granted(provider, redis, ring)
-  for (let i = 0; i < CONNECTIONS; i++) await consent()
+  let consents = 0
+  const consent = async (): Promise<void> => {
+    consents++
+    await granted(provider, redis, ring, grace_s)
+    consents--
+  }
+  for (let i = 0; i < (kills_wanted > 0 ? CONNECTIONS_KILLED : CONNECTIONS); i++) await consent()
   for (let i = 0; i < edges; i++) start('edge', i)
   for (let i = 0; i < admins; i++) start('admin', edges + i)
-  let [killed, lost] = [0, 0]
-  /** Someone consents again where a refresh token was lost. */
+  let killed = 0
+  /** Connections whose refresh token was lost. Edges go on asking for them. */
+  const lost = new Map<string, string>()
+  /** Someone connects again, with another one. */
   const replace = async (): Promise<void> => {
     const stored = Object.entries(await redis.hgetall(REDIS_KEYS.connections(ORG)))
     for (const [connection_id, text] of stored) {
-      if ((JSON.parse(text) as { readonly status: string }).status === 'active') continue
-      await redis.hdel('witness-owners', connection_id)
-      if ((await redis.hdel(REDIS_KEYS.connections(ORG), connection_id)) === 0) continue
-      lost++
+      const { status, ended_by } = JSON.parse(text) as Connection
+      if (status === 'active' || lost.has(connection_id)) continue
+      lost.set(connection_id, `${status} ${ended_by}`)
       await consent()
     }
   }
@@ -162,7 +186,12 @@ async function witness(): Promise<void> {
   while (killed < kills_wanted) {
     await new Promise<void>((resolve) => {
       provider.onRequest = (path, when) => {
-        if (path !== '/token' || when !== (Math.random() < 0.5 ? 'before' : 'after')) return true
+        if (
+          path !== '/token' ||
+          consents > 0 ||
+          when !== (Math.random() < 0.5 ? 'before' : 'after')
+        )
+          return true
         provider.onRequest = () => true
         setTimeout(resolve, Math.random() * 25)
         return true
@@ -174,31 +203,50 @@ async function witness(): Promise<void> {
     }
     killed++
   }
+  // What the last kill has left is dealt with.
+  if (kills_wanted > 0) await wait(SETTLED_MS)
   clearInterval(replacing)
+  await replace()
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(checks)
-  const uses = new Map<string, number>()
-  for (const { token } of provider.refreshes) uses.set(token, (uses.get(token) ?? 0) + 1)
-  const twice = [...uses.values()].filter((count) => count > 1).length
-  const alerts = await redis.xlen(REDIS_KEYS.activity(ORG))
+  const uses = Object.values(countsOf(provider.refreshes.map(({ token }) => token)))
+  const twice = uses.filter((count) => count > 1).length
+  const log = await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
+  const alerts = log.flatMap(([, fields]) => {
+    const entry = JSON.parse(fields[1] ?? '{}') as ActivityEntry
+    return alertOfEntry(entry) === null ? [] : [String(entry.data['connection_id'])]
+  })
   const rows = {
     edges,
     kills: killed,
     calls: seen.calls,
-    failed_calls: seen.failed,
-    causes: Object.fromEntries(seen.causes),
+    failed_calls: seen.causes.length,
+    causes: countsOf(seen.causes),
     dead_tokens_of: `${seen.dead} of ${checks.length - seen.late}`,
     refreshes: provider.refreshes.length,
     refused_refreshes: provider.refreshes.filter(({ is_accepted }) => !is_accepted).length,
     refresh_tokens_sent_twice: twice,
-    connections_lost: lost,
-    connection_events: alerts,
+    connections_lost: lost.size,
+    how: countsOf([...lost.values()]),
+    alerts_of_lost: alerts.length,
   }
   process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
   redis.disconnect()
   await provider.stop()
   await valkey.stop()
-  process.exit(twice === 0 && (kills_wanted > 0 || seen.failed + seen.dead === 0) ? 0 : 1)
+  const isOnce = grace_s > 0 ? lost.size === 0 : twice === 0
+  const isToldOnce = alerts.length === lost.size && alerts.every((id) => lost.has(id))
+  const isLostByKills = [...lost.values()].every((how) => how === 'needs_consent token_lost')
+  const isWhole = kills_wanted > 0 || seen.causes.length + seen.dead === 0
+  process.exit(
+    isOnce && isToldOnce && isLostByKills && rows.refused_refreshes === 0 && isWhole ? 0 : 1,
+  )
+}
+
+function countsOf(texts: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const text of texts) counts[text] = (counts[text] ?? 0) + 1
+  return counts
 }
 
 /** A connection to which a user has consented. */
@@ -206,6 +254,7 @@ async function granted(
   provider: OidcProvider,
   redis: RedisClient,
   ring: ReturnType<typeof parseKeyRing>,
+  grace_s: number,
 ): Promise<void> {
   const { issuer, client } = provider
   const connection_id = `con_${randomBytes(6).toString('hex')}`
@@ -214,7 +263,9 @@ async function granted(
     type: 'oauth2_authorization_code' as const,
     authorization_url: `${issuer}/auth`,
     token_url: `${issuer}/token`,
-    introspection_url: `${issuer}/token/introspection`,
+    ...(grace_s > 0
+      ? { refresh_reuse_s: String(grace_s) }
+      : { introspection_url: `${issuer}/token/introspection` }),
   }
   const plain = { ...place, connection_id, auth: { ...urls, ...client } }
   const verifier = randomBytes(32).toString('base64url')
