@@ -15,6 +15,16 @@ export interface LoadOrder {
    * whatever the responses do, and are sent on the next free connection.
    */
   readonly per_second?: number
+  /** Whether the result has every answer. */
+  readonly tells?: boolean
+}
+
+/** Times of the clock of this machine. */
+export interface LoadAnswer {
+  readonly sent_ms: number
+  readonly answered_ms: number
+  readonly status: number
+  readonly body: string
 }
 
 export interface LoadResult {
@@ -25,6 +35,7 @@ export interface LoadResult {
    * counts from when it was due, so slow phases are not left out (coordinated omission).
    */
   readonly latencies_ms: readonly number[]
+  readonly answers: readonly LoadAnswer[]
 }
 
 /** A process of its own, so that the load costs neither side of the comparison; takes orders and answers by IPC. */
@@ -41,10 +52,12 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   const started = performance.now()
   const schedule =
     order.per_second === undefined ? closedLoop(order) : paced(order, order.per_second)
+  const answers: LoadAnswer[] = []
+  const note = order.tells === true ? (one: LoadAnswer) => void answers.push(one) : null
   const { port, connections } = order
   const request = Buffer.from(order.request, 'latin1')
   const driveOn = async (): Promise<void> => {
-    const driven = drive(port, request, order.answer ?? '', schedule)
+    const driven = drive(port, request, order.answer ?? '', schedule, note)
     if (order.reconnects !== true) return await driven
     const isWhole = await driven.then(
       () => true,
@@ -61,6 +74,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     took_ms: performance.now() - started,
     failed: schedule.failed,
     latencies_ms: schedule.latencies_ms.toSorted((a, b) => a - b),
+    answers,
   }
 }
 
@@ -105,17 +119,25 @@ function paced({ calls }: LoadOrder, per_second: number): Schedule {
   }
 }
 
-function drive(port: number, request: Buffer, answer: string, schedule: Schedule): Promise<void> {
+function drive(
+  port: number,
+  request: Buffer,
+  answer: string,
+  schedule: Schedule,
+  note: ((one: LoadAnswer) => void) | null,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
     let received = ''
     let due_ms = 0
+    let sent_ms = 0
     const next = (): void =>
       schedule.next((due) => {
         if (due === null) socket.end()
         else socket.write(request)
         due_ms = due ?? 0
+        sent_ms = Date.now()
       })
     socket.on('connect', next)
     socket.on('data', (bytes) => {
@@ -126,6 +148,12 @@ function drive(port: number, request: Buffer, answer: string, schedule: Schedule
       const response = received.slice(0, length)
       if (!response.startsWith('HTTP/1.1 200') || !response.endsWith(answer)) schedule.failed++
       received = received.slice(length)
+      note?.({
+        sent_ms,
+        answered_ms: Date.now(),
+        status: Number(response.slice(9, 12)),
+        body: response.slice(response.indexOf('\r\n\r\n') + 4),
+      })
       next()
     })
     socket.on('close', () => resolve())

@@ -10,7 +10,7 @@ import { residentBytes } from './resident-bytes.ts'
 
 /**
  * `npm run bench -- scale [--agents 10000,100000] [--samples 30] [--edges 4]`: memory of the store and of an edge, the time until an
- * edge serves after a start, and the time of a change, a kill, a lock, a list and a call, with so many agents. Each agent has a key, a
+ * edge serves after a start, and the time of a change, a kill, a lock, a list and a call, with so many agents, of which the first size is what the others are compared with. Each agent has a key, a
  * scope, and one more by its labels, which all have; the records are copied in the store from one that the admin API has made. An
  * organization has at most 100,000 agents, so more of them are in further organizations.
  */
@@ -79,7 +79,7 @@ async function measure(fleet: Fleet, access: Access, keys: readonly string[]): P
   await timed(() => send(access.headers), 200)
   say(`  call of a cached agent       ${await timed(() => send(access.headers), 500)}`)
   say(
-    `  memory of the edge           ${mib(before)} after the start, ${mib(residentBytes(edge.pid()))} after the calls`,
+    `  memory of the edge           ${mib(before)} after the start, ${mib(residentBytes(edge.pid()))} after the calls; of admin ${mib(residentBytes(fleet.admin.pid))}`,
   )
   const scope = `/admin/scopes/${access.scope_id}`
   say(

@@ -4,6 +4,8 @@ import {
   type LockMode,
   type LockTarget,
 } from '../../core/catalogue/model.ts'
+import { readString, skipStart } from '../../core/request/json-lexis.ts'
+import { skipValue, walkMembers } from '../../core/request/walk-json.ts'
 import { checkInput } from '../http/check-input.ts'
 import type { Issue } from '../http/outcome.ts'
 import { readTime } from '../http/read-time.ts'
@@ -17,6 +19,9 @@ export const REFERENCE_LENGTH_LIMIT = 200
 const IGNORED_MAX = 20
 const NAME_LENGTH_LIMIT = 100
 const ID_LENGTH_LIMIT = 1_200
+/** Of a body that is not JSON; each is read to its end. */
+const TARGETS_MAX = 8
+const OPEN_OBJECT = 0x7b
 
 export interface LockWishes {
   readonly target: LockTarget
@@ -28,17 +33,23 @@ export interface LockWishes {
   readonly ignored: readonly string[]
 }
 
+/** A member and its JSON. */
+type Pair = readonly [name: string, text: string]
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Reads a lock from any body. It must name exactly one target. Nothing else makes it fail: an unknown mode is `deny`, and an end that
- * cannot be read, or has passed, is none.
+ * Reads a lock from any body. It must name exactly one target. Nothing else makes it fail: an unknown mode is `deny`, an end that
+ * cannot be read, or has passed, is none, and of a body that is not JSON, or is cut, only the target is read.
  */
 export function readLockOrder(body: string, now_ms: number): LockWishes | readonly Issue[] {
-  const members = membersOf(parsed(body))
-  const target = readTarget(members['target'])
+  // UTF-16 has an empty byte beside each ASCII character.
+  const bytes = Buffer.from(body.replaceAll('\0', '').replace(/^[\ufeff\ufffd]+/, ''))
+  const parsed = membersOf(bytes.toString())
+  const members = parsed ?? {}
+  const target = readTarget(targetsOf(bytes, parsed !== null).flatMap((at) => pairsAt(bytes, at)))
   if ('issues' in target) return target.issues
   const ignored = [
+    ...(parsed === null ? ['body'] : []),
     ...Object.keys(members).filter((name) => !KNOWN.has(name)),
     ...target.unknown.map((name) => `target.${name}`),
   ]
@@ -62,16 +73,53 @@ export function readLockOrder(body: string, now_ms: number): LockWishes | readon
 
 const KNOWN: ReadonlySet<string> = new Set(['target', 'mode', 'message', 'reference', 'expires_at'])
 
-function parsed(body: string): unknown {
+/** Null if the text is not JSON. */
+function membersOf(text: string): Members | null {
   try {
-    return JSON.parse(body.replace(/^\ufeff/, ''))
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Members)
+      : {}
   } catch {
     return null
   }
 }
 
-const membersOf = (value: unknown): Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
+/** Where the values of `target` begin: of a body that is not JSON, wherever they are. */
+function targetsOf(bytes: Buffer, isJson: boolean): readonly number[] {
+  if (!isJson)
+    return [...bytes.toString('latin1').matchAll(/(?<!\\)"target"\s*:\s*(?=\{)/g)]
+      .slice(0, TARGETS_MAX)
+      .map(({ index, 0: { length } }) => index + length)
+  const found: number[] = []
+  walkObject(bytes, skipStart(bytes), (name, start) => {
+    if (name === 'target') found.push(start)
+  })
+  return found
+}
+
+function walkObject(
+  bytes: Buffer,
+  at: number,
+  onMember: (name: string, start: number, end: number) => void,
+): number {
+  if (bytes[at] !== OPEN_OBJECT) return -1
+  return walkMembers(bytes, at, ({ key_start, key_end, value_start }) => {
+    const end = skipValue(bytes, value_start)
+    if (end >= 0) onMember(readString(bytes, key_start, key_end), value_start, end)
+    return end
+  })
+}
+
+/** The members of an object, those that are repeated too; none of one that is not whole. */
+function pairsAt(bytes: Buffer, at: number): readonly Pair[] {
+  const pairs: Pair[] = []
+  const end = walkObject(bytes, at, (name, start, after) => {
+    const text = bytes.toString('utf8', start, after)
+    if (text !== 'null') pairs.push([name, text])
+  })
+  return end < 0 ? [] : pairs
+}
 
 const textOf = (value: unknown, limit: number): string | null =>
   value == null || value === '' ? null : readReason(value).slice(0, limit)
@@ -80,18 +128,18 @@ type ReadTarget =
   | { readonly target: LockTarget; readonly unknown: readonly string[] }
   | { readonly issues: readonly Issue[] }
 
-function readTarget(value: unknown): ReadTarget {
-  const members = membersOf(value)
-  const given = Object.keys(members).filter((name) => members[name] != null)
-  const named = LOCK_TARGETS.filter((name) => given.includes(name))
-  const [name] = named
-  if (name === undefined || named.length > 1)
+function readTarget(pairs: readonly Pair[]): ReadTarget {
+  const isTarget = ([name]: Pair): boolean => LOCK_TARGETS.some((known) => known === name)
+  const named = new Map(pairs.filter(isTarget).map((pair) => [pair.join(' '), pair]))
+  const [first] = named.values()
+  if (first === undefined || named.size > 1)
     return wrong(
       '/target',
-      `must have exactly one of ${LOCK_TARGETS.join(', ')}. Nothing is locked.`,
+      `must have exactly one of ${LOCK_TARGETS.join(', ')}, in the first MiB of a JSON object. Nothing is locked.`,
     )
-  const unknown = given.filter((one) => one !== name)
-  const about = members[name]
+  const unknown = pairs.filter((pair) => !isTarget(pair)).map(([one]) => one)
+  const name = first[0] as (typeof LOCK_TARGETS)[number]
+  const about: unknown = JSON.parse(first[1])
   if (name === 'everything')
     return about === true
       ? { target: { everything: true }, unknown }

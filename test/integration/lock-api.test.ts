@@ -116,6 +116,10 @@ test('with one known target nothing else in the body makes it fail; without, not
   const made = await send(JSON.stringify(long))
   assert.deepEqual([made.status, made.body.mode, made.body.ignored], [201, 'read_only', []])
   await unlock(made.body.lock_id)
+  // What is above the limit is not read, so that only the target is.
+  const cut = await send(JSON.stringify({ target: { agent_id }, message: 'x'.repeat(2_000_000) }))
+  assert.deepEqual([cut.status, cut.body.mode, cut.body.ignored], [201, 'deny', ['body']])
+  await unlock(cut.body.lock_id)
   const past = await lock({ target: { agent_id }, expires_at: '2020-01-01T00:00:00Z' })
   assert.deepEqual([past.expires_at, past.ignored], [null, ['expires_at']])
   await unlock(past.lock_id)

@@ -59,6 +59,81 @@ test('no member of a kill or a lock makes it fail, however deep it is nested', (
   assert.deepEqual([read.mode, read.message, read.ignored], ['deny', '', ['x', 'mode']])
 })
 
+test('with exactly one target no body makes a lock fail; with none, or two that differ, it locks nothing', () => {
+  const one = '"target" : {"agent_id":"a"}'
+  const targetOf = (body: string): unknown => {
+    const read = readLockOrder(body, 0)
+    return 'target' in read ? read.target : null
+  }
+  const deep = '['.repeat(50_000)
+  const odd = [
+    '"message":"said "stop" twice"',
+    '"message":"said \\"target\\":{\\"agent_id\\":\\"b\\"}"',
+    `"message":"two
+lines"`,
+    "'message':'x'",
+    '"mode":deny',
+    '"mode":NaN',
+    '"x":undefined',
+    '"x":0x10',
+    '"x":1e999',
+    '"x":"\\ud800"',
+    '"x":"\\q"',
+    `"x":"${'y'.repeat(100_000)}`,
+    `"x":${deep}`,
+    '/* why */',
+    ',',
+    '"x"',
+    '{',
+    ']',
+    '"message":"$MESSAGE',
+    '"__proto__":{"mode":"read_only"}',
+    '"constructor":{"prototype":{}}',
+    '"toString":null',
+    '"mode":"deny","mode":"read_only"',
+    '"x":{"target":{"agent_id":"a"}}',
+    one,
+    '"target":null',
+    '"target":{"agent_id":"a","agent_id":"a","key_id":null}',
+  ]
+  const whole = `{${one},"mode":"read_only","expires_at":"2030-01-01T00:00:00Z","message":"é \u{1f600}"}`
+  const utf16 = Buffer.from(`\ufeff${whole}`, 'utf16le')
+  const bodies = [
+    ...odd.flatMap((text) => [`{${one},${text}}`, `{${text},${one}}`, `{${text},${one}`]),
+    ...Array.from({ length: whole.length - one.length }, (_, i) =>
+      whole.slice(0, one.length + 1 + i),
+    ),
+    `\ufeff${whole}`,
+    utf16.toString(),
+    utf16.swap16().toString(),
+    `${whole}\0`,
+    `${whole}${whole}`,
+    `[${whole}`,
+    `x=${whole}`,
+    ` \n\t{"x":"target",${one}}`,
+    `{"x":{"target":{"agent_id":"b"}},${one}}`,
+    '{"\\u0074arget":{"\\u0061gent_id":"\\u0061"}}',
+  ]
+  assert.ok(bodies.length >= 100)
+  for (const body of bodies) assert.deepEqual(targetOf(body), { agent_id: 'a' }, body.slice(0, 99))
+  const other = '"target":{"agent_id":"b"}'
+  for (const body of [
+    ...Array.from({ length: one.length }, (_, i) => `{${one}`.slice(0, i + 1)),
+    `{${one},${other}}`,
+    `{${one},"message":"a "quoted" one",${other}`,
+    '{"target":{"agent_id":"a","agent_id":"b"}}',
+    '{"target":{"agent_id":"a","everything":true}}',
+    `{"target":{"agent_id":${deep}`,
+    `{"target":{"agent_id":${deep}${deep.replaceAll('[', ']')}}}`,
+    `{"target":{`.repeat(5_000),
+    `{"target":[${whole}]}`,
+    `{"x":${whole}}`,
+    `[${whole}]`,
+    JSON.stringify(whole),
+  ])
+    assert.equal(targetOf(body), null, body.slice(0, 99))
+})
+
 test('the end of a lock is a time that ISO 8601 writes with four digits of the year, or none', () => {
   for (const [expires_at, kept] of [
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],

@@ -80,17 +80,16 @@ function installGo(): Run {
     rowsOf(await runWith(join(folder, 'client'), [url, key, revision], JSON.stringify(calls)))
 }
 
-const clients: readonly (readonly [string, () => Run])[] = [
-  ['TypeScript', () => inTypeScript],
-  ['Python', installPython],
-  ['Go', installGo],
+const clients: readonly (readonly [string, Run])[] = [
+  ['TypeScript', inTypeScript],
+  ['Python', installPython()],
+  ['Go', installGo()],
 ]
 
 const stack = await startStack({ AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' })
 const operator = operatorAt(stack.apiUrl, stack.adminToken)
 let failed = 0
-for (const [name, install] of clients) {
-  const run = install()
+for (const [name, run] of clients) {
   for (const revision of MCP_REVISIONS) {
     // Each has an agent of its own, since an agent may ask 60 times a minute.
     const base_url = `http://127.0.0.1:9/${name}/${revision}`
