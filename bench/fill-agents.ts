@@ -4,7 +4,7 @@ import type { RedisClient } from '../core/redis/run-script.ts'
 import type { Access } from '../test/kit/operator.ts'
 
 const ORGANIZATION = 'org_default'
-const PIPELINE = 500
+const BATCH = 1_000
 
 export interface AgentTemplate {
   readonly agent: string
@@ -62,38 +62,62 @@ export async function fillAgents(
   { from, to, organizationAt }: Range,
 ): Promise<readonly string[]> {
   const known: string[] = []
-  let pipeline = redis.pipeline()
-  for (let i = from; i < to; i++) {
-    const org = organizationAt(i)
-    const [agent_id, key_id, scope_id] = [mintId('agt'), mintId('key'), mintId('scp')]
-    const isKnown = i % 500 === 0 && org === ORGANIZATION
-    const api_key = mintKey('live')
-    const hash = hashKey(api_key)
-    if (isKnown) known.push(api_key)
-    const own = (text: string): string =>
-      text
-        .replaceAll(template.agent_id, agent_id)
-        .replaceAll(template.key_id, key_id)
-        .replaceAll(template.scope_id, scope_id)
-        .replaceAll(template.hash, hash)
-        .replaceAll(`"${ORGANIZATION}"`, `"${org}"`)
-        .replace(/"agent_name":"[^"]*"/, `"agent_name":"agent number ${i}"`)
-    pipeline
-      .hset(REDIS_KEYS.agents(org), agent_id, own(template.agent))
-      .zadd(REDIS_KEYS.agentIndex(org), i, agent_id)
-      .hset(REDIS_KEYS.apiKeys(org), key_id, own(template.key))
-      .zadd(REDIS_KEYS.apiKeyIndex(org, agent_id), i, key_id)
-      .hset(REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`)
-      .hset(REDIS_KEYS.agentScopes(org, agent_id), scope_id, own(template.scope))
-      .hset(REDIS_KEYS.scopeOwners(org), scope_id, agent_id)
-      .zadd(REDIS_KEYS.scopeIndex(org), i, scope_id)
-      .hset(REDIS_KEYS.integrationScopes(org, template.integration_id), scope_id, agent_id)
-    if (template.labels !== '{}')
-      pipeline.hset(REDIS_KEYS.agentLabels(org), agent_id, template.labels)
-    if ((i + 1) % PIPELINE === 0 || i + 1 === to) {
-      await pipeline.exec()
-      pipeline = redis.pipeline()
+  for (let first = from; first < to; ) {
+    const org = organizationAt(first)
+    const batch = new Batch(redis)
+    let i = first
+    for (; i < to && i < first + BATCH && organizationAt(i) === org; i++) {
+      const [agent_id, key_id, scope_id] = [mintId('agt'), mintId('key'), mintId('scp')]
+      const api_key = mintKey('live')
+      const hash = hashKey(api_key)
+      if (i % 500 === 0 && org === ORGANIZATION) known.push(api_key)
+      const own = (text: string): string =>
+        text
+          .replaceAll(template.agent_id, agent_id)
+          .replaceAll(template.key_id, key_id)
+          .replaceAll(template.scope_id, scope_id)
+          .replaceAll(template.hash, hash)
+          .replaceAll(`"${ORGANIZATION}"`, `"${org}"`)
+          .replace(/"agent_name":"[^"]*"/, `"agent_name":"agent number ${i}"`)
+      batch.add('HSET', REDIS_KEYS.agents(org), agent_id, own(template.agent))
+      batch.add('ZADD', REDIS_KEYS.agentIndex(org), i, agent_id)
+      batch.add('HSET', REDIS_KEYS.apiKeys(org), key_id, own(template.key))
+      batch.add('ZADD', REDIS_KEYS.apiKeyIndex(org, agent_id), i, key_id)
+      batch.add('HSET', REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`)
+      batch.add('HSET', REDIS_KEYS.agentScopes(org, agent_id), scope_id, own(template.scope))
+      batch.add('HSET', REDIS_KEYS.scopeOwners(org), scope_id, agent_id)
+      batch.add('ZADD', REDIS_KEYS.scopeIndex(org), i, scope_id)
+      batch.add(
+        'HSET',
+        REDIS_KEYS.integrationScopes(org, template.integration_id),
+        scope_id,
+        agent_id,
+      )
+      if (template.labels !== '{}')
+        batch.add('HSET', REDIS_KEYS.agentLabels(org), agent_id, template.labels)
     }
+    await batch.send()
+    first = i
   }
   return known
+}
+
+/** Commands, of which those about one key are one. */
+class Batch {
+  readonly #redis: RedisClient
+  readonly #commands = new Map<string, [string, string, ...(string | number)[]]>()
+
+  constructor(redis: RedisClient) {
+    this.#redis = redis
+  }
+
+  add(command: 'HSET' | 'ZADD', key: string, field: string | number, value: string): void {
+    const known = this.#commands.get(key)
+    if (known === undefined) this.#commands.set(key, [command, key, field, value])
+    else known.push(field, value)
+  }
+
+  async send(): Promise<void> {
+    await this.#redis.pipeline([...this.#commands.values()]).exec()
+  }
 }

@@ -29,7 +29,9 @@ export function expandTemplate(kind: string, item: Json): Expanded {
     return { item: { ...integrationOf(template, own, parameters, issue), ...without(own) }, issues }
   }
   if (parameters !== undefined) issue('/parameters', 'belong to an integration')
-  return { item: { ...scopeOf(template, actions, issue), ...own }, issues }
+  const isSelecting = own['integration_selector'] !== undefined
+  const integration = isSelecting ? {} : { integration: template.name }
+  return { item: { ...scopeOf(template, actions, issue), ...integration, ...own }, issues }
 }
 
 export const findTemplate = (name: string): ApiTemplate | null =>
@@ -81,7 +83,8 @@ function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: 
 
 function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
   const has = TEMPLATE_ACTIONS.filter((action) => template.actions[action] !== undefined)
-  const actions = Array.isArray(given) ? (given as readonly unknown[]) : []
+  const proposed = given === undefined ? has.filter((action) => action === 'read') : []
+  const actions: readonly unknown[] = Array.isArray(given) ? given : proposed
   if (actions.length === 0) issue('/actions', `must be a list of ${has.join(', ')}`)
   for (const [i, action] of actions.entries())
     if (!has.some((known) => known === action))

@@ -216,6 +216,17 @@ scopes:
   assert.doesNotMatch(text, /template|sk-example/)
   assert.match(text, /name: openai read, write/)
   assert.match(text, /- \/chat\/completions/)
+  // In four fields: a scope is for the API of its template, and for reading.
+  const fields = `
+integrations: [{template: github}]
+agents: [{agent_name: reader}]
+scopes: [{template: github, agent: reader}]
+`
+  assert.equal(fields.match(/\w+(?=: \w)/g)?.length, 4)
+  const token = { GITHUB_TOKEN: 'ghp_example' }
+  const { code, err } = await apply(fields, {}, { ...SECRETS, ...token } as typeof SECRETS)
+  assert.equal(code, 0, err)
+  assert.match(await dump(), /name: github read\n/)
 })
 
 test('connections are matched by API, subject and name, a scope names one, and no plan or dump shows a secret', async () => {

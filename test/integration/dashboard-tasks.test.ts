@@ -24,7 +24,7 @@ const HANDS = [
   ['operator', 'keyboard'],
   ['viewer', 'mouse'],
 ] as const
-const WELL_KNOWN = { mouse: ['GitHub', 'github'], keyboard: ['Notion', 'notion'] } as const
+const WELL_KNOWN = { mouse: ['GitHub', 'github'], keyboard: ['OpenAI', 'openai'] } as const
 const IN_FLIGHT = 50
 const READS = [{ methods: ['GET'], paths: ['/models/**', '/sse'] }]
 
@@ -234,7 +234,7 @@ for (const [role, by] of HANDS)
       assert.equal((await refund(own)).status, 200)
     })
 
-    test('lets a new agent call a well-known API in two fields, sees its first call, and adds a scope that is tried first', async () => {
+    test('lets a new agent call a well-known API in two fields that must be filled, sees its first call, and adds a scope that is tried first', async () => {
       await goTo(page, 'integrations', 'Integrations')
       const [title, name] = WELL_KNOWN[by]
       const add = page.getByRole('button', { name: `Add ${title}` })
@@ -246,6 +246,8 @@ for (const [role, by] of HANDS)
       hand.presses()
       await hand.press(add)
       const dialog = page.getByRole('dialog')
+      const texts = 'input:not([type=checkbox], [type=radio]), textarea, select'
+      assert.ok((await dialog.locator(texts).count()) <= 4)
       await hand.fill(dialog.getByLabel('token', { exact: true }), 'secret-typed-by-hand')
       await hand.fill(dialog.getByLabel('Agent', { exact: true }), `${name} agent`)
       await hand.press(dialog.getByRole('button', { name: 'Add', exact: true }))

@@ -335,6 +335,36 @@ test('threat 18: a processor stopped by a signal is named, its streams are cut, 
   assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/after-stop')))
 })
 
+for (const lock of restrictionsOf(
+  [],
+  LOCKS.filter(({ is_wide }) => is_wide),
+))
+  test(`threats 18 and 20: an edge that is cut off or stopped while there comes ${lock.name} refuses, cuts, and keeps it`, async () => {
+    const access = await makeAccess()
+    const isServed = async () => (await call(0, access, '/ok', '').ended).status === 200
+    for (const mode of [...MODES, 'SIGSTOP'] as const) {
+      await until('the edge serves', isServed)
+      const stream = call(0, access, '/sse', '')
+      assert.equal(await stream.answered, 200)
+      if (mode === 'SIGSTOP') fleet.edges[0]?.signal('SIGSTOP')
+      else relay.set(mode)
+      const receipt = await lock.impose(fleet.operator, access)
+      const row = receipt.edges.find(({ edge_id }: any) => edge_id === 'edge-1')
+      if (mode !== 'no_messages')
+        assert.deepEqual([row.acknowledged_ms, receipt.complete], [null, false], mode)
+      assert.equal((await stream.ended).is_whole, false)
+      if (mode === 'SIGSTOP') fleet.edges[0]?.signal('SIGCONT')
+      else relay.set('passes')
+      const { status, reason } = await until('the edge decides', async () => {
+        const end = await call(0, access, '/wide-dead', '').ended
+        return (end.status === 200 || end.reason === 'locked') && end
+      })
+      assert.deepEqual([status, reason], [403, 'locked'], mode)
+      await lock.lift(fleet.operator, access)
+    }
+    assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/wide-dead')))
+  })
+
 test('threat 17: a draining processor still receives kills and locks, and ends its streams', async () => {
   const restrictions = restrictionsOf([KILL, lockOf('key', 'read_only')], [KILL, ...NARROW])
   const accesses = await Promise.all(restrictions.map(() => makeAccess()))

@@ -76,7 +76,7 @@ integrations:
   - {template: openai, actions: [read]}
 scopes:
   - {template: linear, actions: [read, wipe], agent: a, integration: b}
-  - {template: github, agent: a, integration: b}
+  - {template: github, actions: read, agent: a, integration: b}
 agents:
   - {agent_name: a, template: github}
 `
