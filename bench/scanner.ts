@@ -11,7 +11,7 @@ import {
   compileInjectionSettings,
 } from '../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../core/inspection/deferred-settings.ts'
-import { openScanPool } from '../core/inspection/scan-pool.ts'
+import { INLINE_SCAN_BYTES, openScanPool } from '../core/inspection/scan-pool.ts'
 import { type ScanInput, scanRequest } from '../core/scanner/scan-request.ts'
 import { fromRoot } from '../core/system/root.ts'
 import { quantile } from './quantile.ts'
@@ -260,8 +260,9 @@ const neighbourDelay = async (): Promise<void> => {
 const onLoop = async (): Promise<void> => {
   const pool = openScanPool({ workers: 1, queue_limit: 16 })
   const deferred = new DeferredSettings(compile({}).source)
-  const calls = [...Object.values(SHAPES), ...Object.values(SHAPES)].map((shape) => shape(31_000))
-  const hostileBodies = Object.values(hostile(31_000)).map((body) => ({
+  const size = INLINE_SCAN_BYTES - 400
+  const calls = [...Object.values(SHAPES), ...Object.values(SHAPES)].map((shape) => shape(size))
+  const hostileBodies = Object.values(hostile(size)).map((body) => ({
     body,
     path: '/v1/messages',
   }))

@@ -64,8 +64,8 @@ const FOUND_OUT_MS = 1_000
 
 /** Processes for large bodies: one for the largest, and one that they leave to the others. */
 const SCAN_WORKERS = 2
-/** Large bodies that wait for a scan process, in memory; further ones are refused with 503. */
-const SCAN_QUEUE_LIMIT = 32
+/** Bodies that wait for a scan process, in memory; further ones are refused with 503. */
+const SCAN_QUEUE_LIMIT = 256
 
 /** Of Envoy (envoy/render-bootstrap.ts). */
 const MESSAGE_TIMEOUT_MS = 20_000

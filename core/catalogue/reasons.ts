@@ -189,7 +189,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'Bodies over 32 KiB, and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and half to one organization. Or bodies being received exceed `AGW_HELD_BODY_BYTES_PER_AGENT` or `AGW_HELD_BODY_BYTES_PER_ORGANIZATION`.',
+      'Bodies over 32 KiB (12 KiB where they are scanned), and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and half to one organization. Or bodies being received exceed `AGW_HELD_BODY_BYTES_PER_AGENT` or `AGW_HELD_BODY_BYTES_PER_ORGANIZATION`.',
     cure: 'Send fewer large bodies at a time, declare their length, or run more ext-proc processes.',
   },
   mcp_tool_blocked: {

@@ -20,6 +20,8 @@ import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
 /** Read on the event loop: it takes up to 0.4 ms, not much more than the CPU time of a hop to a scan process. */
 export const INLINE_BYTES = 32_768
+/** Scanned there: it takes up to 4 ms, during which all other calls wait. */
+export const INLINE_SCAN_BYTES = 12_288
 /** How much the loop searches unsuccessfully, for two milliseconds at most, before it passes a body to a scan process. */
 const INLINE_SEARCH_BYTES = 2_048
 /** Larger bodies do not fit into a frame of HTTP/2, so they have memory of their own. */
@@ -96,8 +98,9 @@ const sizeOf = ({ path, query, headers }: Pick<ScanInput, 'path' | 'query' | 'he
   headers.reduce((sum, [, value]) => sum + value.length, path.length + query.length)
 
 /** A small compressed body may expand to a thousand times its size, so none is read here. */
-const isInline = (bytes: number, content_encoding: string | null): boolean =>
-  bytes <= INLINE_BYTES && (content_encoding === null || bytes === 0)
+const isInline = (bytes: number, content_encoding: string | null, isScanned: boolean): boolean =>
+  bytes <= (isScanned ? INLINE_SCAN_BYTES : INLINE_BYTES) &&
+  (content_encoding === null || bytes === 0)
 
 type Packed = {
   readonly bytes: Buffer
@@ -143,7 +146,7 @@ class Pool implements ScanPool {
     owner: JobOwner | null = null,
   ): PooledFacts | Promise<PooledFacts> {
     const size = (body?.length ?? 0) + (questions.scan === null ? 0 : sizeOf(questions.scan))
-    const isSmall = isInline(size, questions.content_encoding)
+    const isSmall = isInline(size, questions.content_encoding, settings !== null)
     const compiling = settings?.compiling ?? null
     if (!isSmall || compiling === null || this.#compileWaiters >= COMPILE_WAITERS_MAX)
       return this.#readOrQueue(body, questions, settings, owner, size)
@@ -170,7 +173,7 @@ class Pool implements ScanPool {
     owner: JobOwner | null,
     size: number,
   ): PooledFacts | Promise<PooledFacts> {
-    const isSmall = isInline(size, questions.content_encoding)
+    const isSmall = isInline(size, questions.content_encoding, settings !== null)
     if (isSmall && settings?.isForProcess !== true) {
       const budget = forLoop()
       const reading = readBody(body, questions, settings?.compiled ?? null, budget)
@@ -210,7 +213,7 @@ class Pool implements ScanPool {
   ): PooledResult | Promise<PooledResult> {
     const { method, base_path, path, query, headers, content_encoding } = input
     const size = (input.body?.length ?? 0) + sizeOf(input)
-    if (isInline(size, content_encoding) && !settings.isForProcess) {
+    if (isInline(size, content_encoding, true) && !settings.isForProcess) {
       const budget = forLoop()
       const result = scanWithin(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
@@ -241,7 +244,7 @@ class Pool implements ScanPool {
   ): PooledResult | Promise<PooledResult> {
     const { content_type, content_encoding } = input
     const size = input.body.length
-    if (isInline(size, content_encoding) && !settings.isForProcess) {
+    if (isInline(size, content_encoding, true) && !settings.isForProcess) {
       const budget = forLoop()
       const result = scanResponseBody(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
@@ -257,7 +260,7 @@ class Pool implements ScanPool {
 
   scanTexts(texts: readonly Source[], settings: DeferredSettings, owner: JobOwner | null = null) {
     const size = texts.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    if (size <= INLINE_BYTES && !settings.isForProcess) {
+    if (isInline(size, null, true) && !settings.isForProcess) {
       const budget = forLoop()
       const findings = scanTexts(texts, settings.compiled, budget)
       if (!budget.isUndecided) return findings

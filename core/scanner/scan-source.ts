@@ -438,12 +438,14 @@ const scanUntil = (
   hit_limit: number,
 ): boolean => {
   const candidates: Candidate[] = []
-  const isWhole = scanOnce(source, settings, candidates, budget, false, hit_limit)
+  const limit = budget.hitsLeft(hit_limit)
+  const isWhole = scanOnce(source, settings, candidates, budget, false, limit)
   const isRead = scanner?.text.isFull === false
   if (!isWhole) {
     const asText = { ...source, is_noise: source.is_noise === true || isBinary(source.bytes) }
-    scanOnce(asText, settings, candidates, budget, true, hit_limit)
+    scanOnce(asText, settings, candidates, budget, true, limit)
   }
+  budget.countHits(scanner?.hits.length ?? 0)
   const hasPlainEscapes =
     source.format !== 'json' || (isWhole && isRead && scanner?.text.has_odd_escapes === false)
   addCustom(source, settings, candidates, hasPlainEscapes, budget)

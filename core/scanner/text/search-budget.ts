@@ -4,10 +4,12 @@ const BASE_BYTES = 131_072
 const READ_BYTES_PER_SEARCHED = 8
 
 /** How many matches of a request are judged by what stands around them, on an event loop and in all. One takes up to 0.2 ms. */
-const LOOKS_ON_LOOP = 64
+const LOOKS_ON_LOOP = 16
 const LOOKS = 2_048
+/** How many matches a request may have on an event loop, in all: a text of attacks has more. */
+const HITS_ON_LOOP = 128
 /** How much is searched on an event loop in all: twice what the longest ordinary body needs there. */
-const SEARCHED_ON_LOOP_BYTES = 98_304
+const SEARCHED_ON_LOOP_BYTES = 40_960
 
 /**
  * How much of a request may be searched unsuccessfully with patterns that count the words between two words. Such searches are
@@ -20,6 +22,7 @@ export class SearchBudget {
   /** Matches that were judged so far. A source that is scanned again begins with the number it began with before. */
   looks = 0
   #searched = 0
+  #hits = 0
   readonly #mayHandOver: boolean
 
   constructor(base_bytes = BASE_BYTES, mayHandOver = false) {
@@ -66,6 +69,17 @@ export class SearchBudget {
     this.looks += 1
     if (this.looks > LOOKS_ON_LOOP && this.#mayHandOver) this.#isUndecided = true
     return this.looks <= LOOKS
+  }
+
+  /** @returns after how many matches a source that begins now need not be read further */
+  hitsLeft(limit: number): number {
+    return this.#mayHandOver ? Math.max(1, Math.min(limit, HITS_ON_LOOP - this.#hits)) : limit
+  }
+
+  /** Counts matches of a source. */
+  countHits(hits: number): void {
+    this.#hits += hits
+    if (this.#hits >= HITS_ON_LOOP && this.#mayHandOver) this.#isUndecided = true
   }
 
   handOver(): void {
