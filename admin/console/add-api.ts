@@ -1,6 +1,7 @@
 import {
   consentScope,
   fillParameters,
+  pathToTry,
   scopeOfTemplate,
 } from '../../core/catalogue/templates/fill-template.ts'
 import type { ApiTemplate, TemplateAction } from '../../core/catalogue/templates/template.ts'
@@ -78,17 +79,12 @@ export async function addApi(
   const { agent_id, agent_name, api_key = null } = agent.value
   const added = await ask('POST', '/admin/scopes', { body: { ...scope, agent_id, integration_id } })
   if (!added.ok) return added
-  const path =
-    scope.rules
-      .filter(({ methods }) => methods.includes('GET'))
-      .flatMap(({ paths }) => paths)
-      .find((one) => !one.includes('*')) ?? ''
   return found({
     agent_id,
     agent_name,
     api_key,
     base_url,
-    path: path === '/' ? '' : path,
+    path: pathToTry(scope.rules),
     template: template.name,
     consent:
       connection.value?.status === 'needs_consent'

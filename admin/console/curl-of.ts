@@ -1,4 +1,4 @@
-import { quoted } from './snippets.ts'
+import { quoted } from '../../core/catalogue/templates/snippets.ts'
 
 /**
  * The command that makes a call again through the gateway. Key and proxy address are variables of the shell: the console knows

@@ -1,11 +1,19 @@
 import type { Environment } from '../../core/settings/settings.ts'
-import { TEMPLATE_ACTIONS, type TemplateAction } from '../../core/catalogue/templates/template.ts'
+import {
+  type ApiTemplate,
+  TEMPLATE_ACTIONS,
+  type TemplateAction,
+} from '../../core/catalogue/templates/template.ts'
+import type { ScopeRule } from '../../core/catalogue/model.ts'
+import { pathToTry, proposedActions } from '../../core/catalogue/templates/fill-template.ts'
+import { clientFor, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
 import { checkEntry } from '../config/check-entry.ts'
 import { expandTemplate, findTemplate, unknownTemplate } from '../config/expand-template.ts'
 import type { Json } from '../config/section-resources.ts'
 import { findBy, makeResource } from '../create/make-resource.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
 import { proxyAddress } from '../deployment/proxy-address.ts'
+import { waitForCall } from './quickstart.ts'
 import { askSecrets, isConfirmed, type Terminal } from '../terminal/ask.ts'
 import { terminalJson, terminalLines } from '../terminal/terminal-text.ts'
 
@@ -15,6 +23,8 @@ export interface AddOptions extends AdminOptions {
   readonly agent?: string
   readonly parameter?: Readonly<Record<string, string>>
   readonly errorFormat?: string
+  /** Wait until the agent has called. */
+  readonly wait?: boolean
 }
 
 /**
@@ -31,7 +41,8 @@ export async function runAdd(
   const { agent, parameter, output, errorFormat } = options
   const template = findTemplate(name)
   if (template === null) throw new Error(`"${name}" ${unknownTemplate(name)}.`)
-  const actions = actionsOf(options.actions ?? [TEMPLATE_ACTIONS[0]])
+  const actions =
+    options.actions === undefined ? proposedActions(template) : knownOf(options.actions)
   const proxy_url = await proxyAddress(options)
   const scope = expandTemplate('scopes', { template: name, actions })
   const [refused] = scope.issues
@@ -47,31 +58,65 @@ export async function runAdd(
     terminal,
     lines,
   )
-  let api_key: string | undefined
-  let scope_id: unknown
-  if (agent !== undefined) {
-    const existing = await findBy(options, 'agents', 'agent_name', agent)
-    const owner = existing ?? (await makeResource(options, 'agents', { agent_name: agent }))
-    if (existing === null) lines.push(`Agent ${agent} created: ${String(owner['agent_id'])}`)
-    api_key = owner['api_key'] as string | undefined
-    if (api_key !== undefined) lines.push(`Key (shown only once): ${api_key}`)
-    const { agent_id } = owner
-    const { integration_id } = integration
-    const made = await makeResource(options, 'scopes', { ...scope.item, agent_id, integration_id })
-    scope_id = made['scope_id']
-    lines.push(`Scope ${String(made['name'])} created: ${String(scope_id)}`)
-    lines.push(`Base URL for the agent: ${proxy_url}/${String(integration['base_url'])}`)
-  } else lines.push(`Let an agent use it: agw add ${name} --agent NAME --actions read`)
+  const given =
+    agent === undefined
+      ? null
+      : await letCall(
+          agent,
+          { template, scope: scope.item, integration, proxy_url },
+          options,
+          lines,
+        )
+  if (given === null) lines.push(`Let an agent use it: agw add ${name} --agent NAME`)
   const { integration_id, base_url } = integration
   if (output === 'json')
     terminal.stdout.write(
-      `${terminalJson({ integration_id, base_url, scope_id, api_key, proxy_url })}\n`,
+      `${terminalJson({ integration_id, base_url, scope_id: given?.scope_id, api_key: given?.api_key, proxy_url })}\n`,
     )
   else terminal.stdout.write(terminalLines(`${lines.join('\n')}\n`))
-  return 0
+  if (given === null || options.wait !== true) return 0
+  return waitForCall(given.agent_id, given.api_key !== undefined, options, terminal)
 }
 
-function actionsOf(names: readonly string[]): readonly TemplateAction[] {
+interface Grant {
+  readonly template: ApiTemplate
+  readonly scope: Json
+  readonly integration: Json
+  readonly proxy_url: string
+}
+
+/** The agent, which is created if there is none, with its scope, and how a client calls as it. */
+async function letCall(
+  agent_name: string,
+  { template, scope, integration, proxy_url }: Grant,
+  options: AddOptions,
+  lines: string[],
+): Promise<{ readonly agent_id: string; readonly api_key?: string; readonly scope_id: unknown }> {
+  const existing = await findBy(options, 'agents', 'agent_name', agent_name)
+  const owner = existing ?? (await makeResource(options, 'agents', { agent_name }))
+  if (existing === null) lines.push(`Agent ${agent_name} created: ${String(owner['agent_id'])}`)
+  const { agent_id, api_key } = owner as { readonly agent_id: string; readonly api_key?: string }
+  if (api_key !== undefined) lines.push(`Key (shown only once): ${api_key}`)
+  const { integration_id, base_url } = integration
+  const made = await makeResource(options, 'scopes', { ...scope, agent_id, integration_id })
+  const client = clientFor(template.name)
+  const snippets = snippetsOf({
+    proxy_url,
+    api_key: api_key ?? `the key of ${agent_name}`,
+    agent_name,
+    base_url: String(base_url),
+    path: pathToTry(scope['rules'] as readonly ScopeRule[]),
+    template: template.name,
+  })
+  lines.push(
+    `Scope ${String(made['name'])} created: ${String(made['scope_id'])}`,
+    `\nCall as ${agent_name} (${client}):\n`,
+    snippets[client].replaceAll(/^(?=.)/gm, '  '),
+  )
+  return { agent_id, scope_id: made['scope_id'], ...(api_key === undefined ? {} : { api_key }) }
+}
+
+function knownOf(names: readonly string[]): readonly TemplateAction[] {
   const unknown = names.find((name) => !TEMPLATE_ACTIONS.some((action) => action === name))
   if (unknown !== undefined)
     throw new Error(`--actions ${unknown}: there are ${TEMPLATE_ACTIONS.join(', ')}.`)

@@ -529,6 +529,12 @@ function addAllow(program: Command): void {
     )
 }
 
+const waitsForCall = (): Option =>
+  new Option(
+    '--wait',
+    'wait for the first allowed call of the agent, and say why others are refused',
+  )
+
 function addQuickstart(program: Command): void {
   asksAdmin(program.command('quickstart'))
     .description('create an agent that may read from an API, and print its key and calls to try')
@@ -536,7 +542,7 @@ function addQuickstart(program: Command): void {
     .addOption(CREATE_OPTIONS.auth())
     .addOption(CREATE_OPTIONS.authMember())
     .option('--agent <name>', 'name of the new agent', 'demo')
-    .option('--wait', 'wait for its first allowed call, and say why others are refused')
+    .addOption(waitsForCall())
     .action(async (base_url: string, options: import('./quickstart.ts').QuickstartOptions) => {
       const { runQuickstart } = await import('./quickstart.ts')
       process.exitCode = await runQuickstart(base_url, options, process.env, process)
@@ -553,6 +559,7 @@ function addTemplate(program: Command): void {
     .option('--actions <names>', 'what the agent may do: read, write, admin', commaList)
     .addOption(namedValue('--parameter <name=value>', 'a parameter of the template, repeatable'))
     .addOption(CREATE_OPTIONS.errorFormat())
+    .addOption(waitsForCall())
     .action(async (template: string, options: import('./add.ts').AddOptions) => {
       const { runAdd } = await import('./add.ts')
       process.exitCode = await runAdd(template, options, process.env, process)

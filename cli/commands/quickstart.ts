@@ -48,7 +48,6 @@ export async function runQuickstart(
   terminal: Terminal,
 ): Promise<number> {
   const { agent: wanted_name, wait: waits = false, output } = options
-  const { stdout, stderr } = terminal
   const auth = await givenAuth(options, env, terminal)
   const proxy_url = await proxyAddress(options)
   const read = readBaseUrl(given_url)
@@ -63,14 +62,12 @@ export async function runQuickstart(
   const rules = [{ methods: ['GET', 'HEAD'], paths: ['/**'] }]
   await makeResource(options, 'scopes', { name: 'read', agent_id, integration_id, rules })
   const made = { agent_id, agent_name, api_key: created['api_key'], base_url, proxy_url } as Made
-  stdout.write(
+  terminal.stdout.write(
     output === 'json'
       ? `${terminalJson({ ...made, integration_id })}\n`
       : terminalLines(describe(made, ownName(env))),
   )
-  if (!waits) return 0
-  stderr.write('Waiting for its first call …\n')
-  return waitForCall(made.agent_id, options, terminal)
+  return waits ? waitForCall(made.agent_id, true, options, terminal) : 0
 }
 
 function apiOf(base_url: string, auth: object | undefined): object {
@@ -112,21 +109,25 @@ function describe({ agent_name, api_key, base_url, proxy_url }: Made, agw: strin
 `
 }
 
-/** Says why calls are refused, until one is allowed. */
-async function waitForCall(
+/** Says why calls are refused, until one is allowed. @param isNew whether no call of the agent is older */
+export async function waitForCall(
   agent_id: string,
+  isNew: boolean,
   options: AdminOptions,
   { stdout, stderr }: Terminal,
 ): Promise<number> {
+  stderr.write('Waiting for its first call …\n')
   const seen = new Set<string>()
   const query = new URLSearchParams({ agent_id, limit: String(ENTRIES) }).toString()
-  for (const until_ms = Date.now() + WAIT_LIMIT_MS; Date.now() < until_ms; await wait(POLL_MS)) {
+  const until_ms = Date.now() + WAIT_LIMIT_MS
+  for (let isFirst = true; Date.now() < until_ms; await wait(POLL_MS), isFirst = false) {
     const answer = await callAdmin(options, 'GET', `/admin/activity?${query}`)
     if (answer.status !== 200) throw new Error(messageOf(answer))
     const { data } = answer.body as { readonly data: readonly ActivityEntry[] }
     const calls = data.filter(({ id, decision }) => decision !== null && !seen.has(id)).reverse()
     for (const { id, decision, method, endpoint, status, reason } of calls) {
       seen.add(id)
+      if (isFirst && !isNew) continue
       const call = `${method ?? ''} ${endpoint ?? ''}: ${status ?? ''}`
       if (decision === 'allowed') {
         stdout.write(terminalLines(`Received: ${call}\n`))

@@ -1,10 +1,11 @@
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
 import {
+  actionsOf,
   fillParameters,
   parametersOf,
   scopeOfTemplate,
 } from '../../core/catalogue/templates/fill-template.ts'
-import { TEMPLATE_ACTIONS, type ApiTemplate } from '../../core/catalogue/templates/template.ts'
+import type { ApiTemplate } from '../../core/catalogue/templates/template.ts'
 import type { EntryIssue } from './check-entry.ts'
 import { nearestName } from './nearest-name.ts'
 import { isObject, type Json } from './section-resources.ts'
@@ -82,7 +83,7 @@ function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: 
 }
 
 function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
-  const has = TEMPLATE_ACTIONS.filter((action) => template.actions[action] !== undefined)
+  const has = actionsOf(template)
   const proposed = given === undefined ? has.filter((action) => action === 'read') : []
   const actions: readonly unknown[] = Array.isArray(given) ? given : proposed
   if (actions.length === 0) issue('/actions', `must be a list of ${has.join(', ')}`)

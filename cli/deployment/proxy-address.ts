@@ -1,3 +1,4 @@
+import { reachableProxy } from '../../core/catalogue/templates/snippets.ts'
 import { type AdminOptions, adminAccess } from './admin-access.ts'
 import { callAdmin, messageOf } from './call-admin.ts'
 
@@ -9,12 +10,8 @@ export async function proxyAddress(options: AdminOptions): Promise<string> {
   const answer = await callAdmin(options, 'GET', '/admin/whoami')
   if (answer.status !== 200) throw new Error(messageOf(answer))
   const { proxy_url = USUAL } = answer.body as { readonly proxy_url?: string }
-  const [proxy, admin] = [new URL(proxy_url), new URL(adminAccess(options).url)]
-  if (LOOPBACK.test(proxy.hostname) && !LOOPBACK.test(admin.hostname))
-    proxy.hostname = admin.hostname
-  return proxy.href.replace(/\/$/, '')
+  return reachableProxy(proxy_url, new URL(adminAccess(options).url).hostname)
 }
 
 /** Of a version that does not say it. */
 const USUAL = 'http://127.0.0.1:8080'
-const LOOPBACK = /^(?:127\.|\[::1\]$|localhost$)/

@@ -34,11 +34,14 @@ export function processLogLine(format: LogFormat, name: string | null, line: str
   return entry === null ? `${name} | ${terminalText(line)}` : textOf(entry, name)
 }
 
-/** Whether a line of a process is no warning: Envoy names the level, the store marks warnings with `#`. */
+/**
+ * Whether a line of a process is no warning: Envoy names the level, the store marks warnings with `#`. On most machines memory is not
+ * overcommitted, and the store says so at each start.
+ */
 export function isDetail(line: string): boolean {
   const entry = entryOf(line)
   return entry === null
-    ? !/\[(?:warning|error|critical)\]| # /.test(line)
+    ? !/\[(?:warning|error|critical)\]| # (?!WARNING Memory overcommit)/.test(line)
     : entry.level < LOG_LEVELS.warn
 }
 

@@ -1,6 +1,6 @@
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
-import { parametersOf } from '../../core/catalogue/templates/fill-template.ts'
-import { type ApiTemplate, TEMPLATE_ACTIONS } from '../../core/catalogue/templates/template.ts'
+import { actionsOf, parametersOf } from '../../core/catalogue/templates/fill-template.ts'
+import type { ApiTemplate } from '../../core/catalogue/templates/template.ts'
 import { table } from '../terminal/table.ts'
 
 /** Every template, from its file, and how to write one. */
@@ -32,7 +32,7 @@ ${table(
 function row(template: ApiTemplate): readonly string[] {
   const { name, title, base_url, auth, oauth, secrets, actions, description, error_format } =
     template
-  const has = TEMPLATE_ACTIONS.filter((action) => actions[action] !== undefined)
+  const has = actionsOf(template)
   const parameters = parametersOf(template).filter((one) => !base_url.includes(`{${one}}`))
   const more = [...parameters.map((one) => `{${one}}`), ...(auth['name'] ? [auth['name']] : [])]
   return [

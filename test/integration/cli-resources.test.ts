@@ -609,7 +609,7 @@ describe('create', () => {
     const github = await add('github', { agent: 'git bot' }, 'typed-token-2468\n')
     assert.match(
       github.out,
-      /^Integration github created: int_\w+\nAgent git bot created: agt_\w+\nKey .* agw_live_\w+\nScope github read created: scp_\w+\nBase URL for the agent: http.*\/https:\/\/api\.github\.com\n$/,
+      /^Integration github created: int_\w+\nAgent git bot created: agt_\w+\nKey .* agw_live_\w+\nScope github read created: scp_\w+\n\nCall as git bot \(curl\):\n\n  export AGW_KEY='agw_live_\w+'\n  curl -i 'http.*\/https:\/\/api\.github\.com\/\w+' -H "Authorization: Bearer \$AGW_KEY"\n$/,
     )
     assert.doesNotMatch(github.out + github.err, /typed-token/)
     const again = await add('github', { agent: 'git bot', actions: ['write'] }, 'not used\n')
@@ -624,7 +624,10 @@ describe('create', () => {
 
   test('agw add asks for what a template leaves open, and sets no format of refusals silently', async () => {
     await assert.rejects(add('mcp', { agent: 'tool bot', actions: ['write'] }), /must have url: /)
-    await assert.rejects(add('linear', { agent: 'x' }), /is no action of linear; it has write/)
+    await assert.rejects(
+      add('linear', { agent: 'x', actions: ['read'] }),
+      /is no action of linear; it has write/,
+    )
     const parameter = { url: 'https://mcp.example.com/mcp' }
     const mcp = await add(
       'mcp',
@@ -634,6 +637,9 @@ describe('create', () => {
     assert.equal(mcp.code, 0, mcp.err)
     assert.match(await answer(parameter.url, 'POST', 'tool bot'), /^allowed/)
     assert.match(await answer(`${parameter.url}/x`, 'POST', 'tool bot'), /^refused/)
+    const anthropic = await add('anthropic', { agent: 'tool bot' }, 'sk-ant-13579\n')
+    assert.match(anthropic.out, /Scope anthropic read, write created/)
+    assert.match(anthropic.out, /ANTHROPIC_AUTH_TOKEN='the key of tool bot'\n  claude\n$/)
     const stripe = await add('stripe', { output: 'json' }, 'sk-13579\n')
     assert.match(stripe.err, /Refusals have the gateway's format; --error-format stripe lets/)
     const { integration_id } = JSON.parse(stripe.out)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { type Client, reachableProxy, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
 import { fromRoot } from '../../core/system/root.ts'
 
 // Modules of the console without a page. They are compiled by a project of their own, so they are imported as built.
@@ -10,7 +11,6 @@ const built = async (name: string): Promise<any> =>
 const { nearestRule } = await built('nearest-rule')
 const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')
-const { snippetsOf, reachableProxy } = await built('snippets')
 const { timeTicks } = await built('time-ticks')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
@@ -121,7 +121,7 @@ test('what a new agent is shown to paste is one argument per value, and asks the
     path: "/it's",
     template: '',
   })
-  const printed = (name: string, program: string): string[] => {
+  const printed = (name: Client, program: string): string[] => {
     const print = `${program}() { printf '%s\\n' "$@"; }; ${snippets[name]}`
     const { stdout } = spawnSync('sh', ['-c', print], { encoding: 'utf8' })
     return stdout.trimEnd().split('\n')

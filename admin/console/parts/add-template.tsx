@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { TEMPLATES } from '../../../core/catalogue/templates/all.ts'
-import { fillParameters, parametersOf } from '../../../core/catalogue/templates/fill-template.ts'
 import {
-  TEMPLATE_ACTIONS,
-  type ApiTemplate,
-  type TemplateAction,
-} from '../../../core/catalogue/templates/template.ts'
+  actionsOf,
+  fillParameters,
+  parametersOf,
+  proposedActions,
+} from '../../../core/catalogue/templates/fill-template.ts'
+import type { ApiTemplate, TemplateAction } from '../../../core/catalogue/templates/template.ts'
 import {
   type AddedApi,
   addApi,
@@ -67,6 +68,10 @@ export function AddApiButtons({
 
 const words = (name: string): string => name.replaceAll('_', ' ')
 
+/** As its vendor calls it, from the usual variable: `ANTHROPIC_API_KEY` is the API key. */
+const wordsOfSecret = (variable: string): string =>
+  words(variable.replace(/^[A-Z]+_/, '').toLowerCase()).replace('api', 'API')
+
 function AddApiDialog({
   template,
   agent,
@@ -81,8 +86,7 @@ function AddApiDialog({
   const [parameters, setParameters] = useState<Texts>({})
   const [secrets, setSecrets] = useState<Texts>({})
   const [agent_name, setName] = useState('my-agent')
-  const has = TEMPLATE_ACTIONS.filter((action) => template.actions[action] !== undefined)
-  const [actions, setActions] = useState<readonly TemplateAction[]>(has.slice(0, 1))
+  const [actions, setActions] = useState(proposedActions(template))
   const [hasFormat, setFormat] = useState(false)
   // What an attempt that failed has made is not made again.
   const done = useRef<Done>(NOTHING_DONE)
@@ -126,7 +130,7 @@ function AddApiDialog({
         </p>
       )}
       {agent === null && <Picker kind="agents" value={agent_name} onValue={setName} required />}
-      <ActionFields of={has} chosen={actions} onChosen={setActions} />
+      <ActionFields of={actionsOf(template)} chosen={actions} onChosen={setActions} />
       {template.error_format !== undefined && existing.found === null && (
         <CheckField
           label="Refusals in the format of this API"
@@ -174,10 +178,10 @@ const SecretFields = ({
   onSecrets: (secrets: Texts) => void
 }) => (
   <>
-    {Object.keys(of.secrets).map((name) => (
+    {Object.entries(of.secrets).map(([name, variable]) => (
       <TextField
         key={name}
-        label={words(name)}
+        label={wordsOfSecret(variable)}
         type="password"
         hint="Stored encrypted. Agents never see it."
         member={`/auth/${name}`}

@@ -1,10 +1,16 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
+import {
+  type Client,
+  CLIENTS,
+  clientFor,
+  reachableProxy,
+  snippetsOf,
+} from '../../../core/catalogue/templates/snippets.ts'
 import { withQuery } from '../api.ts'
 import type { ActivityEntry, Page } from '../api-types.ts'
 import { linkTo } from '../place.ts'
 import { reasonTitle } from '../reason-title.ts'
 import { SessionContext } from '../session.ts'
-import { type Client, CLIENTS, clientFor, reachableProxy, snippetsOf } from '../snippets.ts'
 import { useLoad } from '../use-load.ts'
 import { type AddedApi, AddApiButtons } from './add-template.tsx'
 import { SecretOnce, Tag } from './bits.tsx'

@@ -7,6 +7,7 @@ export const anthropic: ApiTemplate = {
   auth: { type: 'header', name: 'x-api-key' },
   secrets: { value: 'ANTHROPIC_API_KEY' },
   error_format: 'anthropic',
+  proposed_actions: ['read', 'write'],
   actions: {
     read: [
       'GET /models /models/*',

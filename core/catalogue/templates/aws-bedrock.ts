@@ -16,6 +16,7 @@ export const awsBedrock: ApiTemplate = {
   },
   secrets: { secret_access_key: 'AWS_SECRET_ACCESS_KEY' },
   error_format: 'aws',
+  proposed_actions: ['read', 'write'],
   actions: {
     read: ['POST /model/*/count-tokens', 'GET /async-invoke /async-invoke/*'],
     write: [

@@ -1,6 +1,6 @@
 import type { ScopeRule } from '../model.ts'
 import { readRule } from '../rule-text.ts'
-import type { ApiTemplate, TemplateAction } from './template.ts'
+import { TEMPLATE_ACTIONS, type ApiTemplate, type TemplateAction } from './template.ts'
 
 const PARAMETER = /\{(\w+)\}/g
 
@@ -43,6 +43,22 @@ export const rulesOf = (
       if (rule === null) throw new Error(`${template.name}: ${text} is no rule`)
       return rule
     })
+
+export const actionsOf = ({ actions }: ApiTemplate): readonly TemplateAction[] =>
+  TEMPLATE_ACTIONS.filter((action) => actions[action] !== undefined)
+
+/** What an agent gets unless the operator chooses: the least, or what the API is of no use without. */
+export const proposedActions = (template: ApiTemplate): readonly TemplateAction[] =>
+  template.proposed_actions ?? actionsOf(template).slice(0, 1)
+
+/** A path that a GET may have, to try. */
+export function pathToTry(rules: readonly ScopeRule[]): string {
+  const path = rules
+    .filter(({ methods }) => methods.includes('GET'))
+    .flatMap(({ paths }) => paths)
+    .find((one) => !one.includes('*'))
+  return path === undefined || path === '/' ? '' : path
+}
 
 /** The members of a scope that allows named actions, in the order of the template. */
 export function scopeOfTemplate(template: ApiTemplate, actions: readonly TemplateAction[]) {

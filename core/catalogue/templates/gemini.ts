@@ -7,6 +7,7 @@ export const gemini: ApiTemplate = {
   auth: { type: 'header', name: 'x-goog-api-key' },
   secrets: { value: 'GEMINI_API_KEY' },
   error_format: 'google',
+  proposed_actions: ['read', 'write'],
   actions: {
     read: ['GET /models /models/* /files /files/* /cachedContents /cachedContents/*'],
     // The method of a model is part of the last segment: models/NAME:generateContent.

@@ -7,6 +7,7 @@ export const openai: ApiTemplate = {
   auth: { type: 'bearer' },
   secrets: { token: 'OPENAI_API_KEY' },
   error_format: 'openai',
+  proposed_actions: ['read', 'write'],
   actions: {
     read: [
       'GET /models /models/*',

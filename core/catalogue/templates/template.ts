@@ -35,6 +35,8 @@ export interface ApiTemplate {
   readonly allow_encoded_slashes?: true
   /** Rules on one line each, `GET,HEAD /models/**`, below the base URL. */
   readonly actions: Partial<Readonly<Record<TemplateAction, readonly string[]>>>
+  /** Granted unless the operator chooses others; default: the first of them. A model is asked by a POST. */
+  readonly proposed_actions?: readonly TemplateAction[]
   /** What an approver reads of a call, by `METHOD /path` below the base URL; the first that fits counts. */
   readonly words?: Readonly<Record<string, string>>
   /** MCP tools that an action allows, where the API is an MCP server. */

@@ -4,7 +4,8 @@ import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from '
 import { createSecureServer } from 'node:http2'
 import { issueCertificate } from '../../kit/issue-certificate.ts'
 import { STORED_CREDENTIAL } from '../../kit/operator.ts'
-import type { SharedStack } from '../../kit/shared-stack.ts'
+import type { KitDns } from '../../kit/dns-server.ts'
+import type { TestUpstream } from '../../kit/test-upstream.ts'
 import type { Session } from './scripted-model.ts'
 import { answerAsModel } from './scripted-model.ts'
 import { MCP_TOOL } from './steps.ts'
@@ -58,13 +59,13 @@ const PAGE = `<!doctype html><html lang="en"><head><title>Releases</title></head
 
 /** Plays model APIs, an MCP server, a web page and a gRPC service. @param beforeModel awaited before a model answers. @returns what ends it */
 export async function playVendors(
-  stack: SharedStack,
+  { api, dns }: { readonly api: TestUpstream; readonly dns: KitDns },
   session: () => Session,
   arrived: () => Arrived,
   beforeModel: (body: string) => Promise<void>,
 ): Promise<() => void> {
   const hosts = Object.values(VENDOR_HOSTS)
-  const issued = await issueCertificate(stack.api.certificates, hosts)
+  const issued = await issueCertificate(api.certificates, hosts)
   const certificate = { cert: readFileSync(issued.cert_file), key: readFileSync(issued.key_file) }
   const rpc = createSecureServer(certificate)
   rpc.on('stream', (stream, headers) => answerRpc(stream, headers, arrived()))
@@ -95,8 +96,7 @@ export async function playVendors(
       seen.requests.push({ host, body, ...asked })
     })
   })
-  for (const host of hosts)
-    stack.dns.set(host, [host === VENDOR_HOSTS.grpc ? RPC_ADDRESS : ADDRESS])
+  for (const host of hosts) dns.set(host, [host === VENDOR_HOSTS.grpc ? RPC_ADDRESS : ADDRESS])
   await Promise.all([listen(server, ADDRESS), listen(rpc, RPC_ADDRESS)])
   return () => {
     server.close()

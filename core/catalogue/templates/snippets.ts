@@ -96,10 +96,10 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
 const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 const LOOPBACK = /^(?:127\.|\[::1\]$|localhost$)/
 
-/** The address of the proxy as this page's machine reaches it: one of its own machine is that of the console. */
-export function reachableProxy(proxy_url: string, console_host: string): string {
+/** The address of the proxy as this machine reaches it: one of its own machine is that of the admin API. */
+export function reachableProxy(proxy_url: string, api_host: string): string {
   const proxy = new URL(proxy_url)
-  if (LOOPBACK.test(proxy.hostname) && !LOOPBACK.test(console_host)) proxy.hostname = console_host
+  if (LOOPBACK.test(proxy.hostname) && !LOOPBACK.test(api_host)) proxy.hostname = api_host
   return proxy.href.replace(/\/$/, '')
 }
 
