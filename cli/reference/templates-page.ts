@@ -30,8 +30,7 @@ ${table(
 `
 
 function row(template: ApiTemplate): readonly string[] {
-  const { name, title, base_url, auth, oauth, secrets, actions, description, error_format } =
-    template
+  const { name, title, base_url, auth, oauth, secrets, description, error_format } = template
   const has = actionsOf(template)
   const parameters = parametersOf(template).filter((one) => !base_url.includes(`{${one}}`))
   const more = [...parameters.map((one) => `{${one}}`), ...(auth['name'] ? [auth['name']] : [])]
