@@ -1,4 +1,4 @@
-import { quoted } from '../../core/catalogue/templates/snippets.ts'
+import { inQuotes } from '../../core/catalogue/templates/snippets.ts'
 
 /**
  * The command that makes a call again through the gateway. Key and proxy address are variables of the shell: the console knows
@@ -6,7 +6,7 @@ import { quoted } from '../../core/catalogue/templates/snippets.ts'
  */
 export function curlOf(method: string, origin: string, endpoint: string): string {
   return [
-    `curl -i -X ${quoted(method)} "$AGW_PROXY_URL"/${quoted(origin + endpoint)}`,
+    `curl -i -X ${inQuotes(method)} "$AGW_PROXY_URL"/${inQuotes(origin + endpoint)}`,
     `  -H "Authorization: Bearer $AGW_KEY"`,
   ].join(' \\\n')
 }

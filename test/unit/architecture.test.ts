@@ -292,6 +292,7 @@ const SHARED_WITH_PAGES = [
   'core/catalogue/selector-text.ts',
   'core/catalogue/templates/all.ts',
   'core/catalogue/templates/fill-template.ts',
+  'core/catalogue/templates/snippets.ts',
   'core/catalogue/templates/template.ts',
   'core/decision/selector.ts',
   'core/mcp/tool-glob.ts',

@@ -40,11 +40,11 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
   const { proxy_url, api_key, agent_name, base_url, path, template } = place
   const call = base_url === null ? `${OPENAI}/models` : base_url + path
   const at = (vendor: string): string => `${proxy_url}/${vendor}`
-  const insecure = proxy_url.startsWith('https:') && isLocal(proxy_url) ? ' -k' : ''
+  const insecure = proxy_url.startsWith('https:') && LOOPBACK.test(proxy_url) ? ' -k' : ''
   return {
     curl: [
-      `export AGW_KEY=${quoted(api_key)}`,
-      `curl -i${insecure} ${quoted(`${proxy_url}/${call}`)} -H "Authorization: Bearer $AGW_KEY"`,
+      `export AGW_KEY=${inQuotes(api_key)}`,
+      `curl -i${insecure} ${inQuotes(`${proxy_url}/${call}`)} -H "Authorization: Bearer $AGW_KEY"`,
     ].join('\n'),
     'OpenAI SDK': [
       '# pip install openai',
@@ -55,8 +55,8 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
     ].join('\n'),
     'Claude Code': [
       // It adds the version itself.
-      `export ANTHROPIC_BASE_URL=${quoted(at(ANTHROPIC).replace(/\/v1$/, ''))}`,
-      `export ANTHROPIC_AUTH_TOKEN=${quoted(api_key)}`,
+      `export ANTHROPIC_BASE_URL=${inQuotes(at(ANTHROPIC).replace(/\/v1$/, ''))}`,
+      `export ANTHROPIC_AUTH_TOKEN=${inQuotes(api_key)}`,
       'claude',
     ].join('\n'),
     Codex: [
@@ -69,7 +69,7 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
       'env_key = "AGW_KEY"',
       '',
       '# in the shell',
-      `export AGW_KEY=${quoted(api_key)}`,
+      `export AGW_KEY=${inQuotes(api_key)}`,
       'codex',
     ].join('\n'),
     'MCP client': JSON.stringify(
@@ -87,24 +87,24 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
     ),
     'agw run': [
       '# Any program: its calls go through the forward proxy, and it needs no setting of its own.',
-      `export AGW_KEY=${quoted(api_key)}`,
-      `agw run ${quoted(agent_name)} -- curl -i ${quoted(call)}`,
+      `export AGW_KEY=${inQuotes(api_key)}`,
+      `agw run ${inQuotes(agent_name)} -- curl -i ${inQuotes(call)}`,
     ].join('\n'),
   }
 }
 
-const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
-const LOOPBACK = /^(?:127\.|\[::1\]$|localhost$)/
+/** A URL of this machine: its scheme, and its host. */
+const LOOPBACK = /^(https?:\/\/)(?:127\.[\d.]+|\[::1\]|localhost)(?=[:/]|$)/
 
 /** The address of the proxy as this machine reaches it: one of its own machine is that of the admin API. */
 export function reachableProxy(proxy_url: string, api_host: string): string {
-  const proxy = new URL(proxy_url)
-  if (LOOPBACK.test(proxy.hostname) && !LOOPBACK.test(api_host)) proxy.hostname = api_host
-  return proxy.href.replace(/\/$/, '')
+  const url = proxy_url.replace(/\/$/, '')
+  if (LOOPBACK.test(`http://${api_host}`)) return url
+  return url.replace(LOOPBACK, (_, scheme: string) => scheme + api_host)
 }
 
 /** Nothing between single quotes is special to a shell but the quote itself. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+export const inQuotes = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** A string of Python and TOML. */
 const text = (value: string): string => JSON.stringify(value)
