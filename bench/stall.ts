@@ -12,9 +12,10 @@ import { quantile } from './quantile.ts'
 /**
  * `npm run bench -- stall [--seconds 5] [--rounds 3] [--only ATTACK]`: what one organization notices while another one, or a
  * stranger, sends texts that are made to be expensive, 20 a second: the latency of its calls, its streams, and how long its kills
- * take. Rounds with and without the attack take turns, since the load of the machine changes. Fails if the median of its p99 is more
- * than twice that without an attack, a stream is cut, or a kill is not complete. The programs that send the attacks run on the same
- * cores, so that what they use themselves counts too.
+ * take. Rounds without the attack, with as many ordinary calls of the same size, and with the attack take turns, since the load of the
+ * machine changes. Fails if the median of its p99 is more than twice that without an attack, a stream is cut, or a kill is not complete.
+ * The programs that send the attacks run on the same cores, so that what they use themselves counts too: as much as the ordinary calls
+ * show.
  */
 const { values } = parseArgs({
   options: {
@@ -65,45 +66,53 @@ const flood = (to: string, path: string, headers: object, body = ''): Flood => (
   at_once: 1,
   a_second: ATTEMPTS_A_SECOND,
 })
-const tool = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: { name: `e${MARKS.repeat(128_000)}` },
-}
 const json = { 'content-type': 'application/json' }
-const patterns = {
-  body: 'x',
-  injection_detection: {
-    custom_patterns: Array.from({ length: 100 }, (_, i) => `x${i}\\p{L}{99}\\PN{99}`),
-  },
-}
-const ATTACKS: Readonly<Record<string, Flood>> = {
+
+/** Calls that consist of this text, as long as two marks are. */
+const floodsOf = (text: string): Readonly<Record<string, Flood>> => ({
   'A1 path, without a key': flood(
     stack.proxyUrl,
-    `/https://api.example.com/e${encodeURIComponent(MARKS.repeat(1_300))}`,
+    `/https://api.example.com/e${text === MARKS ? encodeURIComponent(MARKS.repeat(1_300)) : 'e'.repeat(15_600)}`,
     {},
   ),
   'A1 tool name of 512 kB': flood(
     stack.proxyUrl,
     `/${access.base_url}/mcp`,
     { ...access.headers, ...json },
-    JSON.stringify(tool),
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: `e${text.repeat(128_000)}` },
+    }),
   ),
-  'A2 headers of an API': flood(stack.proxyUrl, `/${access.base_url}/marks`, access.headers),
+  'A2 headers of an API': flood(
+    stack.proxyUrl,
+    `/${access.base_url}/${text === MARKS ? 'marks' : 'x'}`,
+    access.headers,
+  ),
   'A3 form of 300 kB': flood(
     stack.proxyUrl,
     `/${access.base_url}/form`,
     { ...access.headers, 'content-type': 'application/x-www-form-urlencoded' },
-    `method=e${MARKS.repeat(75_000)}`,
+    `method=e${text.repeat(75_000)}`,
   ),
   'A4 patterns of a viewer': flood(
     stack.apiUrl,
     '/admin/scan',
     { authorization: `Bearer ${viewer.token}`, ...json },
-    JSON.stringify(patterns),
+    JSON.stringify({
+      body: 'x',
+      injection_detection: {
+        custom_patterns: Array.from({ length: 100 }, (_, i) =>
+          text === MARKS ? `x${i}\\p{L}{99}\\PN{99}` : `x${i}${text.repeat(4)}`,
+        ),
+      },
+    }),
   ),
-}
+})
+const ATTACKS = floodsOf(MARKS)
+const ORDINARY = floodsOf('eeee')
 
 const connection = new Agent({ keepAlive: true, maxSockets: 2 })
 const call = (path: string, headers: Record<string, string>): Promise<number> =>
@@ -210,31 +219,38 @@ const p99Of = (all: readonly Noticed[]): number =>
   )
 
 /** Whether an attack is noticed. */
-async function compare(name: string, floods: readonly Flood[]): Promise<boolean> {
+async function compare(name: string, keys: readonly string[]): Promise<boolean> {
+  const of = (all: typeof ATTACKS): Flood[] => keys.flatMap((key) => all[key] ?? [])
   const quiet: Noticed[] = []
+  const ordinary: Noticed[] = []
   const attacked: Noticed[] = []
   for (let round = 0; round < rounds; round++) {
     quiet.push(await measure('no attack', []))
-    attacked.push(await measure(name, floods))
+    ordinary.push(await measure('ordinary calls', of(ORDINARY)))
+    attacked.push(await measure(name, of(ATTACKS)))
   }
   const lost = attacked.reduce((sum, one) => sum + one.failed + one.cut + one.incomplete, 0)
-  const [before_ms, during_ms] = [p99Of(quiet), p99Of(attacked)]
+  const [before_ms, beside_ms, during_ms] = [quiet, ordinary, attacked].map(p99Of) as [
+    number,
+    number,
+    number,
+  ]
   console.log(
-    `${name}: median p99 ${during_ms.toFixed(1)} ms, without ${before_ms.toFixed(1)} ms: ${(during_ms / before_ms).toFixed(2)} times; ${lost} calls, streams and kills lost`,
+    `${name}: median p99 ${during_ms.toFixed(1)} ms, without ${before_ms.toFixed(1)} ms: ${(during_ms / before_ms).toFixed(2)} times; beside ordinary calls ${beside_ms.toFixed(1)} ms: ${(beside_ms / before_ms).toFixed(2)} times; ${lost} calls, streams and kills lost`,
   )
   return during_ms > 2 * before_ms || lost > 0
 }
 
 const { only } = values
 await measure('warm-up', [])
-const rows: [string, readonly Flood[]][] = Object.entries(ATTACKS).map(([name, one]) => [
-  name,
-  [one],
-])
-rows.push(['all at once', Object.values(ATTACKS)])
+const names = Object.keys(ATTACKS)
+const rows: [string, readonly string[]][] = [
+  ...names.map((name): [string, string[]] => [name, [name]]),
+  ['all at once', names],
+]
 const tried = rows.filter(([name]) => only === undefined || name.startsWith(only))
 let bad = 0
-for (const [name, floods] of tried) if (await compare(name, floods)) bad++
+for (const [name, keys] of tried) if (await compare(name, keys)) bad++
 console.log(bad === 0 ? 'nothing stalls' : `${bad} of ${tried.length} attacks are noticed`)
 connection.destroy()
 await stack.stop()

@@ -41,6 +41,13 @@ import { filterTools } from '../../ext-proc/response/filter-tools.ts'
 import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
 import { redactHeaders } from '../../ext-proc/response/redact-headers.ts'
+import { callDigest } from '../../core/approval/call-digest.ts'
+import { makeExcerpt } from '../../core/approval/excerpt.ts'
+import { readMcpMessage } from '../../core/approval/mcp-message.ts'
+import { wordsOfCall } from '../../core/approval/words-of-call.ts'
+import { parseReference } from '../../core/credential/secret-reference.ts'
+import { preferredWait } from '../../core/request/preferred-wait.ts'
+import { readTokenAnswer } from '../../core/token/read-token-answer.ts'
 import { aScope, anAgent, anIntegration } from '../../test/unit/policy-kit.ts'
 
 /** What is run with a text that somebody else has made. */
@@ -276,6 +283,9 @@ const { tools } = mergeSettings([
 const json = (text: string): string => JSON.stringify(text)
 const FORM = 'application/x-www-form-urlencoded'
 const PART = 'multipart/form-data; boundary=b'
+const BATCH = 'multipart/mixed; boundary=b'
+const httpPart = (more: string, request: string): string =>
+  `--b\r\nContent-Type: application/http\r\n${more}\r\n\r\n${request}\r\n\r\n--b--`
 
 const BODIES: readonly Subject[] = [
   body('JSON', 'application/json', (text) => text),
@@ -312,6 +322,107 @@ const BODIES: readonly Subject[] = [
   ),
   body('multipart, parts', PART, (text) => `--b\r\n${text}`),
   body('no type', '', (text) => text),
+  body('batch, an encoding', BATCH, (text) =>
+    httpPart(`Content-Transfer-Encoding:${text.replace(/^\S+|\S+$/g, '')}`, 'GET / HTTP/1.1'),
+  ),
+  body('batch, types', BATCH, (text) =>
+    httpPart(text.replaceAll(/[^\r\n]{16}/g, '$&content-type:'), 'GET / HTTP/1.1'),
+  ),
+  body('batch, a request', BATCH, (text) => httpPart('', `GET ${text}`)),
+  body('batch, a header', BATCH, (text) => httpPart('', `GET / HTTP/1.1\r\nX-HTTP-Method:${text}`)),
+  body(
+    'batch, JSON',
+    'application/json',
+    (text) => `{"requests":[{"method":${json(text)},"url":${json(text)},"body":${json(text)}}]}`,
+  ),
+  body('batch, JSON as it is', 'application/json', (text) => `{"requests":[${text}`),
+]
+
+const BOUNDARY = 'e'.repeat(68)
+const digested = (headers: readonly Header[], bytes: Buffer): unknown =>
+  callDigest({
+    agent_id: 'agt_1',
+    policy_sha256: '',
+    integration_id: 'int_0',
+    integration_sha256: '',
+    connection: null,
+    method: 'POST',
+    url: URL_CALLED,
+    headers,
+    body: bytes,
+    counted: readMcpMessage(bytes)?.counted ?? null,
+  })
+const typed = (value: string): readonly Header[] => [{ name: 'content-type', value }]
+const approved = (
+  name: string,
+  content_type: string,
+  frame: (text: string) => string,
+  run: (headers: readonly Header[], bytes: Buffer) => unknown,
+): Subject =>
+  subject(
+    `approval: ${name}`,
+    BODY_BYTES,
+    (text) => Buffer.from(frame(text)),
+    (bytes) => run(typed(content_type), bytes),
+  )
+const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`
+const APPROVALS: readonly Subject[] = [
+  subject(
+    'approval: digest of headers',
+    HEADERS_BYTES,
+    (text) =>
+      ['content-type', 'prefer', 'accept', 'x-note'].map((name) => ({ name, value: header(text) })),
+    (headers) => [digested(headers, Buffer.alloc(0)), preferredWait(headers)],
+  ),
+  approved('digest of parts', MULTIPART, (text) => `--${BOUNDARY}\r\n${text}`, digested),
+  approved(
+    'digest of parts, nearly another one',
+    MULTIPART,
+    (text) => `--${BOUNDARY}\r\n\r\n${`--${BOUNDARY.slice(1)}_`.repeat(text.length / 70)}`,
+    digested,
+  ),
+  approved(
+    'digest of many parts',
+    'multipart/form-data; boundary=b',
+    (text) => `${text.replaceAll(/[^]{64}/g, '--b\r\n\r\n$&\r\n')}--b--`,
+    digested,
+  ),
+  approved(
+    'MCP message',
+    'application/json',
+    (text) => `{"method":"tools/call","params":{"name":${json(text)},${json(text)}:1}}`,
+    digested,
+  ),
+  approved('MCP message as it is', 'application/json', (text) => `{${text}`, digested),
+  approved('excerpt', 'application/json', (text) => `{"amount":${json(text)}}`, makeExcerpt),
+  approved('excerpt of text', 'text/plain', (text) => text, makeExcerpt),
+  approved('excerpt of a form', FORM, (text) => `amount=${text}`, makeExcerpt),
+  subject(
+    'approval: words',
+    2_048,
+    (text) => `https://api.stripe.com/v1/${header(text)}`,
+    (url) => wordsOfCall('POST', url),
+  ),
+]
+
+/** `BODY_LIMIT_BYTES` of an answer to a form. */
+const ANSWER_BYTES = 65_536
+const OAUTH: readonly Subject[] = [
+  subject(
+    'OAuth: an answer',
+    ANSWER_BYTES,
+    (text) =>
+      Buffer.from(
+        `{"access_token":${json(text)},"token_type":${json(text)},"scope":${json(text)}}`,
+      ),
+    (bytes) => readTokenAnswer(200, bytes),
+  ),
+  subject(
+    'OAuth: an answer as it is',
+    ANSWER_BYTES,
+    (text) => Buffer.from(text),
+    (bytes) => readTokenAnswer(200, bytes),
+  ),
 ]
 
 const TOOLS: readonly Subject[] = [
@@ -513,6 +624,7 @@ const ADMIN: readonly Subject[] = [
     (text) => [{ name: text, value: `https://a/${encoded(text)}` }],
     ([error]) => hideUrlParts(error?.name ?? '', error?.value ?? ''),
   ),
+  subject('admin: reference', 2_048, (text) => `vault:${text}`, parseReference),
   subject('admin: bearer token', HEADERS_BYTES, header, readBearer),
   subject('admin: accepted encoding', HEADERS_BYTES, header, acceptedEncoding),
   subject('admin: time', 64, String, readTime),
@@ -532,6 +644,8 @@ export const SUBJECTS: readonly Subject[] = [
   ...ADMISSION,
   ...CALLER,
   ...BODIES,
+  ...APPROVALS,
+  ...OAUTH,
   ...TOOLS,
   ...RESPONSES,
   ...SCANS,

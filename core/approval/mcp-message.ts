@@ -39,23 +39,21 @@ interface Span {
 export function readMcpMessage(body: Buffer): McpMessage | null {
   if (body[0] !== OPEN_OBJECT) return null
   const found = new Map<string, Span & Pick<JsonMember, 'key_start' | 'comma_before'>>()
-  let isPlain = true
   const take = (path: string, start: number, inside: readonly string[]): number =>
     walkMembers(body, start, (member) => {
       const name = `${path}${body.toString('utf8', member.key_start + 1, member.key_end - 1)}`
+      // Of the names that decide, none is written twice or in another way.
+      if (found.has(name) || name.includes('\\') || found.size >= NAMES_MAX) return -1
       const { value_start } = member
       const isObject = body[value_start] === OPEN_OBJECT
       const end =
         isObject && inside.includes(name)
           ? take(`${name}.`, value_start, inside)
           : skipValue(body, value_start)
-      // Of the names that decide, none is written twice or in another way.
-      if (found.has(name) || name.includes('\\')) isPlain = false
-      if (found.size >= NAMES_MAX) return -1
       found.set(name, { ...member, start: value_start, end })
       return end
     })
-  if (take('', 0, ['params', 'params._meta']) !== body.length || !isPlain) return null
+  if (take('', 0, ['params', 'params._meta']) !== body.length) return null
   const textOf = (name: string, max: number): string | null => {
     const span = found.get(name)
     return span === undefined || span.end - span.start > max

@@ -11,8 +11,9 @@ import { findOverrides } from './find-overrides.ts'
 import { blankLineIn, nextDelimiter } from './find-multipart-overrides.ts'
 
 /** A part that is a request: Google, OData, SharePoint; ArangoDB has a type of its own. */
-const HTTP_PART = /content-type\s*:[^\r\n]*?(?:application\s*\/\s*http|batchpart)/i
-const OTHER_ENCODING = /content-transfer-encoding\s*:\s*"?\s*(?!binary|7bit|8bit)\S/i
+const HTTP_PART =
+  /content-type\s*:(?:(?!content-type\s*:)[^\r\n])*?(?:application\s*\/\s*http|batchpart)/i
+const OTHER_ENCODING = /content-transfer-encoding\s*:\s*(?!binary|7bit|8bit)\S/i
 const FIELD_NAME = /[\s;]name\s*=\s*"?([\w:.$-]{1,64})/i
 /** `GET /items/1 HTTP/1.1`; Google also takes it without the version. */
 const REQUEST_LINE =
