@@ -25,9 +25,7 @@ const headerMap = (headers: Readonly<Record<string, string>>) => ({
 
 /** Envoy's side of one ext_proc stream, without Envoy. What was sent is read by the definition in proto/. */
 export class FakeEnvoyStream extends EventEmitter {
-  /** What the processor has answered, oldest first, each in a few words. */
-  readonly sent: string[] = []
-  /** The same as decoded messages. */
+  /** What the processor has answered, oldest first, as decoded messages. */
   readonly messages: any[] = []
   /** Whether the processor has ended its half. */
   isEnded = false
@@ -44,6 +42,11 @@ export class FakeEnvoyStream extends EventEmitter {
     })
   }
 
+  /** What the processor has answered, oldest first, each in a few words. */
+  get sent(): string[] {
+    return this.messages.map(describe)
+  }
+
   /** As the processor gets it. */
   get stream(): EnvoyStream {
     return this as unknown as EnvoyStream
@@ -54,9 +57,7 @@ export class FakeEnvoyStream extends EventEmitter {
   }
 
   write(bytes: Buffer): void {
-    const message = process_?.responseDeserialize(bytes)
-    this.messages.push(message)
-    this.sent.push(describe(message))
+    this.messages.push(process_?.responseDeserialize(bytes))
   }
 
   end(): void {

@@ -3,6 +3,8 @@ export interface KeptSeed {
   readonly found: string
   readonly seed: number
   readonly keep: readonly number[]
+  /** Of what happens by chance; that of the plan if absent. */
+  readonly world?: number
 }
 
 /** Shrunk seeds that have found a wrong edit of `mutations.ts`. All hold now. A change of `plan.ts` makes other plans of them. */

@@ -149,6 +149,7 @@ function matches(text: string, pattern: string, from: number): (string | undefin
 }
 
 function format(pattern: string, args: readonly unknown[]): string {
+  if (pattern === '%.0f') return num(args[0]).toFixed(0)
   let at = 0
   return pattern.replace(/%(0?)(\d*)(?:\.(\d+))?([dfs%])/g, (_all, zero, width, digits, kind) => {
     if (kind === '%') return '%'
@@ -166,22 +167,22 @@ function format(pattern: string, args: readonly unknown[]): string {
 /** Bytes are read as they are; only the escape of a character beyond them becomes its UTF-8. */
 function decodeJson(text: string): unknown {
   try {
-    return fromJson(JSON.parse(text))
+    return fromJson(JSON.parse(text), text.includes('\\u'))
   } catch {
     throw new LuaError('Expected value but found invalid token')
   }
 }
 
-function fromJson(value: unknown): unknown {
+function fromJson(value: unknown, hasEscapes: boolean): unknown {
   if (value === null) return JSON_NULL
-  if (typeof value === 'string')
+  if (typeof value === 'string' && hasEscapes)
     return value.replaceAll(/[\u{100}-\u{10ffff}]/gu, (char) =>
       Buffer.from(char, 'utf8').toString('latin1'),
     )
-  if (Array.isArray(value)) return new LuaTable(value.map(fromJson))
   if (typeof value !== 'object') return value
+  if (Array.isArray(value)) return new LuaTable(value.map((one) => fromJson(one, hasEscapes)))
   const made = new LuaTable()
-  for (const [key, one] of Object.entries(value)) made.named.set(key, fromJson(one))
+  for (const [key, one] of Object.entries(value)) made.named.set(key, fromJson(one, hasEscapes))
   return made
 }
 

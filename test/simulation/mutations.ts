@@ -319,6 +319,11 @@ export const MUTATIONS: readonly Mutation[] = [
     file: TAKE,
     find: 'if isOpen and tonumber(deadline) <= now then',
     replace: 'if isOpen and tonumber(deadline) <= 0 then',
+    also: {
+      file: TAKE,
+      find: "KEYS[2], '-inf', ms(now), 'LIMIT'",
+      replace: "KEYS[2], '-inf', '0', 'LIMIT'",
+    },
   },
   {
     name: 'a call that took an approval is noted as sent though it is refused',

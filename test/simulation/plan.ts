@@ -128,6 +128,7 @@ export type Fault = Extract<Step, { kind: (typeof FAULTS)[number] }>
 export const isFault = (step: Step): step is Fault => FAULTS.some((kind) => kind === step.kind)
 
 export interface Plan {
+  /** Of what happens by chance. */
   readonly seed: number
   readonly subject: Subject
   /** How the OAuth provider is: whether it tells of a token if it is active, and how long it takes a replaced one. */
@@ -173,8 +174,15 @@ export function seedOfTurn(n: number): number {
 }
 const TURNS: readonly Subject[] = ['kills', 'locks', 'kills', 'approvals', 'kills', 'refresh']
 
-/** A plan that follows from a number. `keep`: without all steps but these, as a shrunk plan is. */
-export function planOfSeed(seed: number, keep: readonly number[] | null = null): Plan {
+/**
+ * A plan that follows from a number. `keep`: without all steps but these, as a shrunk plan is. `world`: another seed for what happens
+ * by chance while it runs.
+ */
+export function planOfSeed(
+  seed: number,
+  keep: readonly number[] | null = null,
+  world = seed,
+): Plan {
   const random = new Random(seed)
   const subject = SUBJECTS[Math.floor(seed / SUBJECT_SEEDS)] ?? 'kills'
   const edges = random.pick([1, 2, 2, 3])
@@ -213,7 +221,8 @@ export function planOfSeed(seed: number, keep: readonly number[] | null = null):
   ].sort((a, b) => a.at_ms - b.at_ms)
   const kept = keep === null ? steps : keep.flatMap((i) => steps[i] ?? [])
   const provider = { introspects: random.chance(0.5), reuse_s: random.pick([0, 0, 1]) }
-  return { seed, subject, provider, edges, admins, agents, lease_ms, calm_ms, drifts, steps: kept }
+  const drawnSize = { subject, provider, edges, admins, agents, lease_ms, calm_ms, drifts }
+  return { seed: world, ...drawnSize, steps: kept }
 }
 
 /** What the calls of a subject are for. */

@@ -7,7 +7,7 @@ import { type Outcome, simulate } from './simulate.ts'
 
 /**
  * `npm run simulate [-- --seeds N | --minutes N] [--from SEED]`: runs kept seeds and then one plan for each number, and prints
- * what was run. A seed that fails is run again and shrunk. `--seed N [--keep 1,2]` runs one and prints all that happens.
+ * what was run. A seed that fails is run again and shrunk. `--seed N [--keep 1,2] [--world N]` runs one and prints all that happens.
  */
 const { values } = parseArgs({
   options: {
@@ -16,11 +16,12 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     seed: { type: 'string' },
     keep: { type: 'string' },
+    world: { type: 'string' },
     /** How many seeds may fail before it ends. */
     failures: { type: 'string', default: '5' },
     /** Of one subject alone. */
     subject: { type: 'string' },
-    /** The kept seed of this name, and no other. */
+    /** The kept seed of this name, and no other. If it holds, its plan is tried with other chances. */
     kept: { type: 'string' },
     /** Without the kept seeds. */
     fresh: { type: 'boolean', default: false },
@@ -29,6 +30,7 @@ const { values } = parseArgs({
 })
 
 const DEFAULT_SEEDS = 300
+const WORLDS = 50
 /** What a violation says is as long as it needs; its line is not. */
 const MESSAGE_MAX = 300
 // Errors of the store are part of what is simulated, and are many.
@@ -71,12 +73,16 @@ async function report(seed: number, outcome: Outcome, isFirst: boolean): Promise
 
 async function search(): Promise<void> {
   let failed = 0
-  for (const { found, seed, keep } of values.fresh ? [] : KEPT_SEEDS) {
+  for (const { found, seed, keep, world = seed } of values.fresh ? [] : KEPT_SEEDS) {
     if (values.kept !== undefined && values.kept !== found) continue
-    const { violation } = await run(planOfSeed(seed, keep))
-    if (violation === null) continue
-    failed++
-    say(`the kept seed ${seed} fails again (${found}): ${violation.message}`)
+    const worlds = Array.from({ length: values.kept === undefined ? 0 : WORLDS }, (_, i) => i + 1)
+    for (const one of [world, ...worlds]) {
+      const { violation } = await run(planOfSeed(seed, keep, one))
+      if (violation === null) continue
+      failed++
+      say(`the kept seed ${seed} fails again in world ${one} (${found}): ${violation.message}`)
+      break
+    }
   }
   const from = Number(values.from)
   const seeds = values.seeds ?? (values.minutes === undefined ? DEFAULT_SEEDS : Infinity)
@@ -101,7 +107,9 @@ async function search(): Promise<void> {
 if (values.seed === undefined) await search()
 else {
   const keep = values.keep?.split(',').map(Number) ?? null
-  const { lines, violation } = await simulate(planOfSeed(Number(values.seed), keep), true)
+  const seed = Number(values.seed)
+  const plan = planOfSeed(seed, keep, Number(values.world ?? seed))
+  const { lines, violation } = await simulate(plan, true)
   say(lines.join('\n'))
   if (violation !== null) process.exitCode = 1
 }

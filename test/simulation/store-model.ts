@@ -208,6 +208,16 @@ export class StoreModel {
   }
 }
 
+const digests = new Map<string, string>()
+
+function sha1Of(text: string): string {
+  const known = digests.get(text)
+  if (known !== undefined) return known
+  const sha1 = createHash('sha1').update(Buffer.from(text, 'latin1')).digest('hex')
+  digests.set(text, sha1)
+  return sha1
+}
+
 const scriptCache = new Map<string, { readonly run: CompiledLua; readonly when_full: boolean }>()
 
 function compiled(text: string, sha1: string) {
@@ -231,7 +241,11 @@ function copyOf({ value, expires_ms }: Entry): Entry {
 
 /** As a script gives a number to a command. */
 const redisNumber = (value: number): string =>
-  Number.isInteger(value) ? String(BigInt(value)) : String(Number(value.toPrecision(17)))
+  Number.isSafeInteger(value)
+    ? String(value)
+    : Number.isInteger(value)
+      ? String(BigInt(value))
+      : String(Number(value.toPrecision(17)))
 
 function toLua(reply: Reply): unknown {
   if (reply === null) return false
@@ -332,6 +346,7 @@ function rowsBetween(
   key: string,
   from: string,
   to: string,
+  { most = Number.POSITIVE_INFINITY, isFromEnd = false } = {},
 ): (readonly [string, readonly string[]])[] {
   const found = store.read(key, isStream)
   if (found === undefined) return []
@@ -341,7 +356,10 @@ function rowsBetween(
     upper === '+' ? [Infinity, Infinity] : placeOf(upper, Number.POSITIVE_INFINITY)
   const { rows } = found.stream
   const begin = firstAfter(rows, first, from.startsWith('('))
-  return rows.slice(begin, Math.max(begin, firstAfter(rows, last, !to.startsWith('('))))
+  const end = Math.max(begin, firstAfter(rows, last, !to.startsWith('(')))
+  return isFromEnd
+    ? rows.slice(Math.max(begin, end - most), end).toReversed()
+    : rows.slice(begin, Math.min(end, begin + most))
 }
 
 /** The number of the first row at a place or after it. */
@@ -356,8 +374,8 @@ function firstAfter(rows: Stream['rows'], place: Place, isPassed: boolean): numb
   return low
 }
 
-const limited = <T>(rows: readonly T[], [word, count]: Arguments): readonly T[] =>
-  word === undefined ? rows : rows.slice(0, toInteger(count))
+const mostOf = ([word, count]: Arguments): number =>
+  word === undefined ? Number.POSITIVE_INFINITY : toInteger(count)
 
 function pairsOf(words: Arguments): (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = []
@@ -385,7 +403,7 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
   PUBLISH: (store, [channel = '', text = '']) => store.publish(channel, text),
   EVAL: (store, [text = '', count, ...rest]) => {
     const keys = toInteger(count)
-    const sha1 = createHash('sha1').update(Buffer.from(text, 'latin1')).digest('hex')
+    const sha1 = sha1Of(text)
     return store.evaluate(text, sha1, rest.slice(0, keys), rest.slice(keys))
   },
   EVALSHA: (store, [sha1 = '', count, ...rest]) => {
@@ -591,9 +609,9 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
   },
   XLEN: (store, [key = '']) => store.read(key, isStream)?.stream.rows.length ?? 0,
   XRANGE: (store, [key = '', from = '', to = '', ...rest]) =>
-    limited(rowsBetween(store, key, from, to), rest),
+    rowsBetween(store, key, from, to, { most: mostOf(rest) }),
   XREVRANGE: (store, [key = '', to = '', from = '', ...rest]) =>
-    limited(rowsBetween(store, key, from, to).toReversed(), rest),
+    rowsBetween(store, key, from, to, { most: mostOf(rest), isFromEnd: true }),
   XDEL: (store, [key = '', ...ids]) => {
     const stream = store.read(key, isStream)?.stream
     if (stream === undefined) return 0
@@ -606,7 +624,7 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
   XREAD: (store, words) => {
     const at = words.indexOf('STREAMS')
     const [key = '', after = ''] = words.slice(at + 1)
-    const rows = limited(rowsBetween(store, key, `(${after}`, '+'), ['COUNT', '1'])
+    const rows = rowsBetween(store, key, `(${after}`, '+', { most: 1 })
     return rows.length === 0 ? null : [[key, rows]]
   },
 }

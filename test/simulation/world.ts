@@ -24,6 +24,8 @@ export class Violation extends Error {
 
 /** Taken before anything is replaced by the simulation. */
 const nextTurn = setImmediate
+/** Steps in one turn of the event loop: what a step leads to at once ends before the next callback of the same turn as well. */
+const STEPS_A_TURN = 64
 
 /** Time, and what happens in it. One thing at a time; what it leads to at once has ended before the next. */
 export class World {
@@ -93,32 +95,41 @@ export class World {
   /** @throws what a check or a process has thrown */
   run(until_ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const step = (): void => {
-        if (this.#failure !== null) return reject(this.#failure as Error)
+      let isOver = false
+      const isAtEnd = (): boolean => {
+        if (this.#failure !== null) throw this.#failure as Error
         const next = this.#queue[0]
         if (next === undefined || next.at_ms > until_ms) {
           this.now_ms = until_ms
-          return resolve()
+          return true
         }
         this.#pop()
         this.now_ms = next.at_ms
-        try {
-          this.#happen(next)
-        } catch (error) {
-          return reject(error as Error)
-        }
-        nextTurn(afterStep)
+        this.#happen(next)
+        return false
       }
-      const afterStep = (): void => {
-        this.current = null
+      const step = (isFirst: boolean): void => {
+        if (isOver) return
         try {
-          this.check()
+          this.current = null
+          if (!isFirst) this.check()
+          isOver = isAtEnd()
+          if (isOver) resolve()
         } catch (error) {
-          return reject(error as Error)
+          isOver = true
+          reject(error as Error)
         }
-        step()
       }
-      step()
+      const turn = (): void => {
+        if (isOver) return
+        for (let i = 1; i < STEPS_A_TURN; i++) nextTurn(step, false)
+        nextTurn(() => {
+          step(false)
+          turn()
+        })
+      }
+      step(true)
+      turn()
     })
   }
 
