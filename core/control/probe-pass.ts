@@ -7,8 +7,8 @@ export const PROBE_HEADER = 'x-agw-probe'
 
 const SECRET_BYTES = 32
 const SECRET = /^[0-9a-f]{64}$/
-/** Longer than a probe takes. */
-const PASS_TTL_MS = 10_000
+/** Longer than a probe takes, also where its processes get no CPU time for seconds. */
+const PASS_TTL_MS = 60_000
 /** Values that one process looks up at the same time. Callers can invent them; the calls of further ones are logged. */
 const LOOKUPS_MAX = 64
 

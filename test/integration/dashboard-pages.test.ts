@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { AlertKind } from '../../core/alerts/alert.ts'
@@ -14,6 +13,7 @@ import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
 import { openCall } from '../kit/open-call.ts'
 import { type Access, type MadeAgent, operatorAt } from '../kit/operator.ts'
 import { pageHand } from '../kit/page-hand.ts'
+import { problemsOf, TOO_WIDE } from '../kit/page-problems.ts'
 import { rewriteRecord } from '../kit/rewrite-record.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { signIn } from '../kit/sign-in.ts'
@@ -22,7 +22,6 @@ import { until } from '../kit/until.ts'
 /** A small laptop, a tablet on its side and upright, and a telephone. */
 const WIDTHS = [1280, 1024, 768, 390]
 const HOSTILE = '<img src=x onerror="document.title=1">'
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
 // Of its own: in a minute of many agents their calls are not counted one by one.
 const stack = await startAll({})
@@ -91,35 +90,6 @@ async function asks(of: Access, path: string, body: string) {
   })
   return { status, ...(status === 200 ? {} : answer.json().details) }
 }
-
-async function problemsOf(on: Page, rules = ''): Promise<string[]> {
-  // Half a megabyte of script, once for each load of the page.
-  if (await on.evaluate("typeof axe === 'undefined'")) await on.evaluate(AXE)
-  const problems = await on.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], ${rules} }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`,
-  )
-  return problems as string[]
-}
-
-/**
- * What ends to the right of the page, or has to be scrolled sideways. A line of chips may be, on a narrow screen. Charts and cells of
- * the list cut off what is too long, and the heads of a narrow table are not seen.
- */
-const TOO_WIDE = `(() => {
-  const { scrollWidth, clientWidth } = document.documentElement
-  const found = scrollWidth > clientWidth ? ['the page, by ' + (scrollWidth - clientWidth)] : []
-  for (const one of document.querySelectorAll('main, dialog, main *, dialog *')) {
-    if (one.closest('svg, .unseen, thead, .chips ul, .entry > span > *') !== null) continue
-    const { right, width } = one.getBoundingClientRect()
-    const place = one.parentElement.closest('main, dialog') ?? document.body
-    const over = Math.round(right - place.getBoundingClientRect().right)
-    const isScrolled = ['auto', 'scroll'].includes(getComputedStyle(one).overflowX)
-    const hidden = isScrolled ? one.scrollWidth - one.clientWidth : 0
-    if (width > 1 && (over > 0 || hidden > 1))
-      found.push(one.tagName + '.' + one.className + ', by ' + Math.max(over, hidden))
-  }
-  return found
-})()`
 
 /** Where the rows of the log begin that are wholly on the screen. */
 const ROW_TOPS = `[...document.querySelectorAll('[data-entry]')].map((row) => row.getBoundingClientRect())

@@ -7,6 +7,7 @@ import { recordEntries } from '../../core/change/record-entries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { operatorAt } from '../kit/operator.ts'
+import { problemsOf, TOO_WIDE } from '../kit/page-problems.ts'
 import { newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -15,7 +16,7 @@ import { writePicture } from './write-picture.ts'
 
 // node dist/test/witness/console-pictures.js [FOLDER [PAGE [AGENTS]]]: pictures of every page of the console, light, dark and narrow, on
 // a store with a week of made-up calls. No edge runs; what the page asks of edges is answered here. With a number of agents, PNG of
-// three widths in both schemes, of the pages whose names begin with one of PAGE (separated by commas).
+// three widths in both schemes, of the pages whose names begin with one of PAGE (separated by commas), and what axe finds or is too wide.
 
 const [folder = 'docs/pictures', only = '', agent_count] = process.argv.slice(2)
 const COUNT = agent_count === undefined ? null : Number(agent_count)
@@ -107,11 +108,13 @@ try {
       await page.goto(`${admin.url}/#/${hash}`)
       await settle(page, loading)
       if (COUNT === null) await writePicture(page, join(folder, `${name}-${kind}.webp`))
-      else
-        await page.screenshot({
-          path: join(folder, `${name}-${COUNT}-${kind}.png`),
-          fullPage: true,
-        })
+      else {
+        const path = join(folder, `${name}-${COUNT}-${kind}.png`)
+        await page.screenshot({ path, fullPage: true })
+        const wide = (await page.evaluate(TOO_WIDE)) as string[]
+        for (const problem of [...(await problemsOf(page)), ...wide])
+          process.stdout.write(`${name} ${COUNT} ${kind}: ${problem}\n`)
+      }
     }
     await context.close()
   }
@@ -194,9 +197,9 @@ async function settle(page: Page, loading: ReadonlySet<Request>): Promise<void> 
 }
 
 async function fillStore(): Promise<Made> {
-  const agents = await Promise.all(
-    NAMES.map((agent_name) => operator.send('POST', '/admin/agents', { agent_name })),
-  )
+  const agents: { agent_id: string }[] = []
+  for (const agent_name of NAMES)
+    agents.push(await operator.send('POST', '/admin/agents', { agent_name }))
   const integrations: { integration_id: string }[] = []
   for (const [name, base_url] of APIS) {
     const auth = { type: 'bearer', token: 'sk-a-credential-of-nobody' }
@@ -241,12 +244,12 @@ async function fillStore(): Promise<Made> {
   await recordEntries(redis, ORG, last)
   const none = { scope_id: 'none', kill_id: 'none', webhook_id: 'none', delivery_id: 'none' }
   if (agents.length === 0) return { agent_id: 'none', entry_id: 'none', ...none }
-  const path = `/admin/agents/${agents[2].agent_id}/kill`
+  const path = `/admin/agents/${agents[2]?.agent_id}/kill`
   const { kill_id } = await operator.send('POST', path, {
     reason: 'Its key was found in a public repository.',
   })
   await countUnknownCalls()
-  const limited = { name: 'nightly jobs', agent_ids: [agents[1].agent_id] }
+  const limited = { name: 'nightly jobs', agent_ids: [agents[1]?.agent_id] }
   await operator.send('POST', '/admin/keys', limited)
   await operator.send('POST', '/admin/organizations', { name: 'Acme Ltd' })
   const webhook = await operator.send('POST', '/webhooks', {
@@ -263,7 +266,7 @@ async function fillStore(): Promise<Made> {
   // Not the newest: those were written later than their ids say.
   const found = await operator.send('GET', '/admin/activity?event=injection_blocked&limit=50')
   return {
-    agent_id: agents[0].agent_id,
+    agent_id: agents[0]?.agent_id ?? 'none',
     scope_id: scopes[0]?.scope_id ?? '',
     kill_id,
     webhook_id: webhook.webhook_id,

@@ -158,6 +158,12 @@ function fillDisk(): void {
 }
 
 async function readOverview(): Promise<void> {
+  // A store that accepts no writes opens no session.
+  const browser = await openBrowser()
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  page.setDefaultTimeout(LIMIT_MS)
+  await page.goto(stack.apiUrl)
+  await signIn(page, AGW_ADMIN_TOKEN)
   fillDisk()
   for (const kind of ['webhook_failing', 'edge_lost', 'archive_stopped', 'store_disk'])
     await until(
@@ -172,13 +178,10 @@ async function readOverview(): Promise<void> {
   fillDisk()
   const { totals } = await operator.send('GET', '/admin/alerts/causes?status=open')
   say(`open alerts: ${JSON.stringify(totals)}`)
-  const browser = await openBrowser()
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-  await page.goto(stack.apiUrl)
-  await signIn(page, AGW_ADMIN_TOKEN)
+  await page.reload()
   const needs = page.locator('.needs')
   const rows = needs.getByRole('table', { name: 'What needs you' }).getByRole('row')
-  await rows.filter({ hasText: 'Refused by the gateway' }).waitFor({ timeout: 60_000 })
+  await rows.filter({ hasText: 'Refused by the gateway' }).waitFor()
   const texts = (await rows.allInnerTexts()).slice(1).map((text) => text.replaceAll(/\s+/g, ' '))
   for (const text of texts) say(`  ${text.slice(0, 150)}`)
   const own = [/edge/i, /webhook/i, /disk|archiv/i]
