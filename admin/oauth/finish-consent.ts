@@ -5,6 +5,7 @@ import { unseal } from '../../core/keys/seal.ts'
 import { changeConnection } from '../../core/oauth/change-connection.ts'
 import { grantOf } from '../../core/oauth/grant.ts'
 import { dueMember, dueOf, readGrant } from '../../core/oauth/grant-store.ts'
+import { revokeTokens } from '../../core/oauth/revoke-token.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openForUse } from '../../core/secret/open-for-use.ts'
 import { askToken, type ClientStyle } from '../../core/token/ask-token.ts'
@@ -60,7 +61,7 @@ export async function finishConsent(
     verifier === null ||
     hashOfAuth(owned.connection.auth) !== consent.auth_hash
   )
-    return refused('connection_changed', 'The connection has changed or is gone. Start again.')
+    return CHANGED
   const problem = problemOf(auth, callback)
   if (problem !== null) return problem
   const { now_ms } = await readGrant(redis, owned.owner)
@@ -158,6 +159,8 @@ export async function keepGrant(
     integration_id,
   }
   const committed = await changeConnection({ redis, lease_ms: settings.killLease_ms }, owner, {
+    // Its endpoints may have changed while the provider answered.
+    isWanted: ({ auth }) => hashOfAuth(auth) === hashOfAuth(connection.auth),
     members,
     guards: [],
     writes: [
@@ -167,7 +170,10 @@ export async function keepGrant(
     entries: [auditEntry(audit, { actor, request_id, time: context.clock.now() })],
     by: { timestamp: at.toISOString(), email: actor.email, source_ip: actor.source_ip, request_id },
   })
-  if (committed === null) return refused('connection_changed', 'The connection is gone.')
+  if (committed === null) {
+    void revokeTokens({ ...context, egress: context.tokenEgress }, owner, grant)
+    return CHANGED
+  }
   await waitForEdges(context, committed, started_ms)
   await resolveAlert(redis, organization_id, `connection ${connection_id}`, {
     resolution: 'Consent was given again.',
@@ -181,3 +187,5 @@ const refused = (
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): Refusal => conflict(reason, message, details)
+
+const CHANGED = refused('connection_changed', 'The connection has changed or is gone. Start again.')

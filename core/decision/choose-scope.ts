@@ -278,7 +278,8 @@ function neededApproval(
     }
     for (const one of [call, ...overridden]) {
       const methods = spellings(one.method)
-      if (!asking_methods.has('*') && !methods.some((method) => asking_methods.has(method))) continue
+      if (!asking_methods.has('*') && !methods.some((method) => asking_methods.has(method)))
+        continue
       const { folded, split } = readLeniently(one)
       look(paths.written, one, methods)
       for (const reading of one.readings) look(paths.written, reading, methods)

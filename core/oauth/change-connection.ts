@@ -9,6 +9,8 @@ import { changedText, readableRecord } from '../store/stored-record.ts'
 import type { GrantPlace } from './grant-store.ts'
 
 export interface ConnectionChange {
+  /** What the connection has to be like. */
+  readonly isWanted?: (connection: Connection) => boolean
   readonly members: Partial<Pick<Connection, 'status' | 'granted_by' | 'refreshed_at' | 'ended_by'>>
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
@@ -22,19 +24,19 @@ const TRIES_LIMIT = 20
 
 /**
  * Changes the status of a connection, with its event, in one script.
- * @returns null if it is gone, a newer version has stored it, or a guard of the change does not hold
+ * @returns null if it is gone or is not as wanted, a newer version has stored it, or a guard of the change does not hold
  * @throws if the store is unavailable
  */
 export async function changeConnection(
   { redis, lease_ms }: { readonly redis: RedisClient; readonly lease_ms: number },
   { organization_id, connection_id }: GrantPlace,
-  { members, guards, writes, entries = [], by }: ConnectionChange,
+  { isWanted, members, guards, writes, entries = [], by }: ConnectionChange,
 ): Promise<Extract<Committed, { readonly kind: 'committed' }> | null> {
   const connections = REDIS_KEYS.connections(organization_id)
   for (let tries = 0; tries < TRIES_LIMIT; tries++) {
     const text = await redis.hget(connections, connection_id)
     const connection = text === null ? null : readableRecord<Connection>(text)
-    if (text === null || connection === null) return null
+    if (text === null || connection === null || isWanted?.(connection) === false) return null
     const event = connectionEvent({ ...connection, ...members }, 'updated', by)
     const committed = await commit(
       redis,

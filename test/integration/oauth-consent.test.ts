@@ -227,7 +227,7 @@ test('a request is pushed to the provider (RFC 9126) by a client whose secret is
   assert.equal(await statusOf(made), 'active')
 })
 
-test('a state is needed, is good once, and is of no use to another operator', async () => {
+test('attack, forged state, callback replay, consent by another user: a state is needed, is good once, for who asked', async () => {
   const made = await makeConnection()
   const answer = callbackOf(await provider.consent(await authorize(made)))
   const { state: _, ...stateless } = answer
@@ -250,7 +250,7 @@ test('a state is needed, is good once, and is of no use to another operator', as
   assert.equal(await statusOf(made), 'active')
 })
 
-test('a code of another consent is refused by the provider, because its verifier is another (code injection)', async () => {
+test('attack, code injection: a code of another consent is refused, because its verifier is another', async () => {
   const [victim, attacker] = [await makeConnection(), await makeConnection()]
   const stolen = callbackOf(await provider.consent(await authorize(victim)))
   const own = callbackOf(await provider.consent(await authorize(attacker)))
@@ -260,7 +260,7 @@ test('a code of another consent is refused by the provider, because its verifier
   assert.equal(await statusOf(attacker), 'needs_consent')
 })
 
-test('PKCE cannot be taken off a request, whatever the URL of the provider says', async () => {
+test('attack, PKCE downgrade: PKCE cannot be taken off a request, whatever the URL of the provider says', async () => {
   const made = await makeConnection({
     authorization_url: `${provider.issuer}/auth?code_challenge_method=plain&code_challenge=x&state=mine&redirect_uri=https://evil.test/`,
   })
@@ -272,7 +272,7 @@ test('PKCE cannot be taken off a request, whatever the URL of the provider says'
   assert.deepEqual(searchParams.getAll('redirect_uri'), [`${stack.apiUrl}/oauth/callback`])
 })
 
-test('the answer of another provider, or one that does not say whose it is, gets no code exchanged (mix-up)', async () => {
+test('attack, mix-up by iss: the answer of another provider, or one that does not say whose it is, gets no code exchanged', async () => {
   const made = await makeConnection()
   for (const iss of ['https://evil.test', `${provider.issuer}/`, undefined]) {
     const { iss: _, ...answer } = callbackOf(await provider.consent(await authorize(made)))
@@ -282,13 +282,49 @@ test('the answer of another provider, or one that does not say whose it is, gets
   assert.deepEqual(tokenRequests, [])
 })
 
-test('a code never goes to an endpoint that was changed after the request', async () => {
+test('attack, changed endpoint: neither a code nor tokens go to one that was changed meanwhile', async () => {
   const made = await makeConnection()
   const answer = callbackOf(await provider.consent(await authorize(made)))
   await admin.send('PUT', made.path, { auth: authOf({ token_url: 'https://evil.test/token' }) })
   const refused = await finish(answer, asked, 409)
   assert.equal(refused.details.reason, 'connection_changed')
   assert.deepEqual(tokenRequests, [])
+  // Between the answer of the provider and our write.
+  const late = await makeConnection()
+  const back = callbackOf(await provider.consent(await authorize(late)))
+  const already = provider.issued.length
+  provider.onRequest = async (path, when) => {
+    if (path === '/token' && when === 'after')
+      await admin.send('PUT', late.path, { auth: authOf({ token_url: 'https://evil.test/token' }) })
+    return true
+  }
+  const kept = await finish(back, asked, 409)
+  assert.equal(kept.details.reason, 'connection_changed')
+  assert.equal(await statusOf(late), 'needs_consent')
+  const [token = ''] = provider.issued.slice(already)
+  await until('what was issued is revoked', async () => !(await provider.isActive(token)))
+})
+
+test('attack, forgery of requests: no endpoint of a provider is on a private address', async () => {
+  stack.dns.set('provider-inside.test', ['10.1.2.3'])
+  const inside = 'https://provider-inside.test/t'
+  const exchanged = await makeConnection({ token_url: inside })
+  const answer = callbackOf(await provider.consent(await authorize(exchanged)))
+  const refused = await finish(answer, asked, 409)
+  assert.deepEqual(
+    [refused.details.reason, refused.details.cause],
+    ['exchange_failed', 'address_refused'],
+  )
+  const { integration_id } = await admin.makeIntegration(stack.ownBaseUrl(), {
+    auth: { type: 'none' },
+  })
+  const auth = authOf({ pushed_authorization_url: inside })
+  const path = `/admin/integrations/${integration_id}/connections`
+  const pushed = await admin.send('POST', path, { name: 'x', auth }, 409)
+  assert.equal(pushed.details.reason, 'provider_refused')
+  const revoked = await makeConnection({ revocation_url: inside })
+  await finish(callbackOf(await provider.consent(await authorize(revoked))))
+  assert.equal((await asked.send('POST', `${revoked.path}/revoke`, {})).result, 'failed')
 })
 
 test('a consent that is refused leaves the connection as it was, and a text of the provider is not shown', async () => {
@@ -311,7 +347,7 @@ test('a consent that is refused leaves the connection as it was, and a text of t
   assert.equal(await statusOf(made), 'needs_consent')
 })
 
-test('the callback page opens no address that it is given, and loads nothing from elsewhere (open redirect)', async () => {
+test('attack, open redirect: the callback page opens no address that it is given, and loads nothing from elsewhere', async () => {
   const query = new URLSearchParams({
     state: 'x',
     redirect_uri: 'https://evil.test',
@@ -336,7 +372,7 @@ test('the callback page opens no address that it is given, and loads nothing fro
   assert.deepEqual(client['redirect_uris'], [`${stack.apiUrl}/oauth/callback`])
 })
 
-test('discovery goes to no private address, follows no redirect, and takes no document of another', async (t) => {
+test('attack, forgery of requests: discovery goes to no private address, follows no redirect, and takes no document of another', async (t) => {
   const documents: Record<string, (issuer: string) => readonly [number, object | string]> = {
     '/redirect': () => [302, ''],
     '/large': () => [200, 'x'.repeat(70_000)],
@@ -419,8 +455,10 @@ test('no token, code or client secret is anywhere in the clear', async () => {
   const made = await makeConnection()
   const answer = callbackOf(await provider.consent(await authorize(made)))
   await finish(answer)
+  assert.ok(provider.issued.length >= 2)
   assert.deepEqual(
     await findLeaks(stack, [
+      ...provider.issued,
       provider.client.client_secret,
       answer['code'] ?? '',
       answer['state'] ?? '',

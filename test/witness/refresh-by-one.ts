@@ -162,8 +162,7 @@ async function witness(): Promise<void> {
   let consents = 0
   const consent = async (): Promise<void> => {
     consents++
-    await granted(provider, redis, ring, grace_s)
-    consents--
+    await granted(provider, redis, ring, grace_s).finally(() => consents--)
   }
   for (let i = 0; i < (kills_wanted > 0 ? CONNECTIONS_KILLED : CONNECTIONS); i++) await consent()
   for (let i = 0; i < edges; i++) start('edge', i)
