@@ -20,45 +20,43 @@ const SHARE_MAX = 0.03
 const { pem } = samplePrivateKey()
 const SECRET = 'a-secret-of-some-length-0123456789'
 
-const rows = CREDENTIAL_TYPES.filter(({ application }) => application.kind !== 'connection').map(
-  (declared) => {
-    const [sample = {}] = sampleAuths(declared, 'https://auth.example.com', (_, { text }) =>
-      text === 'private_key' ? pem : SECRET,
+const rows = CREDENTIAL_TYPES.map((declared) => {
+  const [sample = {}] = sampleAuths(declared, 'https://auth.example.com', (_, { text }) =>
+    text === 'private_key' ? pem : SECRET,
+  )
+  const isInPath = declared.type === 'placeholder'
+  const { services, headers } = openGateway(
+    {
+      auth: { ...sample, ...(isInPath ? { paths: '/models/{agw:token}' } : {}) } as PlainAuth,
+      url: `https://api.example.com/v1/models/${isInPath ? '{agw:token}' : 'a'}`,
+      method: 'GET',
+      body: '',
+      scope: { mcp_tools: { allow: [], deny: [] } },
+    },
+    [],
+  )
+  const io = {
+    is_over: false,
+    moreTime: () => undefined,
+    ended: new Promise<void>(() => undefined),
+    has_body: false,
+    body: () => Promise.resolve(Buffer.alloc(0)),
+    reserve: () => true,
+    registerInFlight: () => undefined,
+    leaveInFlight: () => undefined,
+  }
+  const decide = async (): Promise<string> => {
+    const verdict = await decideCall(
+      services,
+      headers,
+      io,
+      beginRecord(headers, 'edge', () => 0),
     )
-    const isInPath = declared.type === 'placeholder'
-    const { services, headers } = openGateway(
-      {
-        auth: { ...sample, ...(isInPath ? { paths: '/models/{agw:token}' } : {}) } as PlainAuth,
-        url: `https://api.example.com/v1/models/${isInPath ? '{agw:token}' : 'a'}`,
-        method: 'GET',
-        body: '',
-        scope: { mcp_tools: { allow: [], deny: [] } },
-      },
-      [],
-    )
-    const io = {
-      is_over: false,
-      moreTime: () => undefined,
-      ended: new Promise<void>(() => undefined),
-      has_body: false,
-      body: () => Promise.resolve(Buffer.alloc(0)),
-      reserve: () => true,
-      registerInFlight: () => undefined,
-      leaveInFlight: () => undefined,
-    }
-    const decide = async (): Promise<string> => {
-      const verdict = await decideCall(
-        services,
-        headers,
-        io,
-        beginRecord(headers, 'edge', () => 0),
-      )
-      return verdict.kind === 'forward' ? verdict.kind : JSON.stringify(verdict)
-    }
-    const isSigned = declared.application.kind === 'signature'
-    return { type: declared.type, isSigned, decide, times: [] as number[] }
-  },
-)
+    return verdict.kind === 'forward' ? verdict.kind : JSON.stringify(verdict)
+  }
+  const isSigned = declared.application.kind === 'signature'
+  return { type: declared.type, isSigned, decide, times: [] as number[] }
+})
 
 for (let round = -WARM_ROUNDS; round < Number(values.rounds); round++)
   for (const { decide, times } of rows) {

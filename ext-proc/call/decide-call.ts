@@ -214,7 +214,8 @@ async function checkApprovals(
   const lapsed =
     call.scope.grant === undefined ? null : await checkAccessGrant(services, call, record)
   if (lapsed !== null) return lapsed
-  return call.approval === null
+  // An approval is used up; a call without a connection is refused whatever is approved.
+  return call.approval === null || call.credential.kind === 'refused'
     ? pass(null)
     : await checkApproval(services, call, call.approval, sent?.bytes ?? null, facts, record, io)
 }

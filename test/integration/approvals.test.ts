@@ -204,6 +204,11 @@ test('a change of the rule, the scope, the integration or the connection voids a
     await change()
     assert.notEqual(requestOf(await ask(access)), request_id)
   }
+  // A call without a connection neither uses one up nor asks for one.
+  const request_id = await approve()
+  await operator.send('PATCH', `${connections}/${connection_id}`, { status: 'revoked' })
+  assert.equal((await ask(access)).json().error, 'connection_required')
+  assert.equal((await shown(request_id)).status, 'approved')
 })
 
 test('who approved must still be allowed to when the call is made', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { consentScope } from '../../core/catalogue/templates/fill-template.ts'
 import { slack } from '../../core/catalogue/templates/slack.ts'
@@ -478,6 +479,21 @@ async function consolePage(hash: string): Promise<{ browser: KitBrowser; page: P
   return { browser, page }
 }
 
+/** With TEST_PICTURES, a folder: what the page shows, wide and narrow. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['TEST_PICTURES']
+  const before = page.viewportSize()
+  if (folder === undefined || before === null) return
+  for (const [kind, width, height] of [
+    ['narrow', 390, 844],
+    ['wide', 1280, 800],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    await page.screenshot({ path: join(folder, `connect-${name}-${kind}.png`) })
+  }
+  await page.setViewportSize(before)
+}
+
 test('Connect Slack: from the template to the first call, with the consent refused, replayed, and a provider that is down', async () => {
   const { browser, page } = await consolePage('integrations?do=add slack')
   const base_url = stack.ownBaseUrl()
@@ -503,6 +519,7 @@ test('Connect Slack: from the template to the first call, with the consent refus
       await field(name).fill(text)
     await dialog.getByRole('combobox').fill(agent_name)
     await dialog.getByLabel('write', { exact: true }).check()
+    await picture(page, '1-add')
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
     const api_key = await page
       .locator('.first-call .secret code, .first-call code')
@@ -519,34 +536,39 @@ test('Connect Slack: from the template to the first call, with the consent refus
       })
     const before = await post()
     assert.equal(before.header('x-agw-reason'), 'connection_required')
+    await picture(page, '2-added')
     await page.getByRole('button', { name: 'Connect slack' }).click()
     const review = page.getByRole('dialog', { name: 'Connect slack?' })
     for (const text of [agent_name, base_url, /channels:history,.*chat:write/, provider.issuer])
       await review.getByText(text).first().waitFor()
     assert.deepEqual(tokenRequests, [])
+    await picture(page, '3-review')
 
-    const goOn = async (says: string | RegExp): Promise<void> => {
+    const goOn = async (name: string, says: string | RegExp): Promise<void> => {
       await review.getByRole('button', { name: 'Continue' }).click()
       await page.getByText(says).waitFor()
+      await picture(page, name)
       assert.ok(!page.url().includes('state='), 'what the provider sent stays in no address')
     }
     const again = async (): Promise<void> => {
       await page.goto(`${stack.apiUrl}/#/integrations`)
       await page.getByRole('link', { name: 'slack', exact: true }).last().click()
       const row = page.getByRole('table', { name: 'Connections' }).getByRole('row')
+      await row.filter({ hasText: 'needs consent' }).waitFor()
+      await picture(page, '5-connections')
       await row
         .filter({ hasText: 'needs consent' })
         .getByRole('button', { name: 'Connect' })
         .click()
     }
     provider.answer = 'refuses'
-    await goOn('The provider or its user refused the consent.')
+    await goOn('4-refused', 'The provider or its user refused the consent.')
     assert.equal((await post()).header('x-agw-reason'), 'connection_required')
 
     provider.answer = 'consents'
     provider.onRequest = (path) => !path.startsWith('/token')
     await again()
-    await goOn('The provider did not exchange the code for tokens.')
+    await goOn('6-provider-down', 'The provider did not exchange the code for tokens.')
     assert.equal((await post()).header('x-agw-reason'), 'connection_required')
 
     provider.onRequest = () => true
@@ -555,13 +577,14 @@ test('Connect Slack: from the template to the first call, with the consent refus
       if (request.url().includes('/oauth/callback?')) callbacks.push(request.url())
     })
     await again()
-    await goOn('The connection slack is active.')
+    await goOn('7-active', 'The connection slack is active.')
     const sent = stack.api.mark()
     assert.equal((await post()).status, 200)
     const [, token = ''] = (sent()[0]?.header('authorization') ?? '').split(' ')
     assert.equal(await provider.isActive(token), true)
     await page.goto(callbacks[0] ?? '')
     await page.getByText(/is unknown, was completed before/).waitFor()
+    await picture(page, '8-replayed')
     assert.equal((await post()).status, 200)
     assert.deepEqual(
       browser.complaints().filter((text) => !REFUSED.test(text)),
@@ -643,6 +666,7 @@ test('the link of a refusal takes a credential in the console once', async () =>
   const { browser, page } = await consolePage(connect_url.split('#/')[1])
   try {
     await page.getByText(`A call of ${agent.agent_name} was refused`).waitFor()
+    await picture(page, '9-link')
     await page.getByLabel('token', { exact: true }).fill('new-token-of-the-agent')
     await page.getByRole('button', { name: 'Give this credential' }).click()
     await page.getByText('can make its call again').waitFor()

@@ -1,6 +1,7 @@
 import {
   type Agent,
   type ApiKey,
+  type Connection,
   type Integration,
   type Lock,
   type Organization,
@@ -18,6 +19,7 @@ export class FakePolicyRedis {
   /** By hash. */
   readonly keys = new Map<string, ApiKey>()
   integrations: readonly Integration[] = []
+  connections: readonly Connection[] = []
   organization: Organization | undefined
   readonly kills = new Map<number, KillRecord>()
   readonly lockings = new Map<number, Pick<LockRecord, 'lock'>>()
@@ -60,7 +62,7 @@ export class FakePolicyRedis {
   /** Of the organization's integrations, or of its scopes that select agents. */
   async hvals(key: string): Promise<string[]> {
     if (key.includes(':locks:')) return this.#locksIn(key).map(([, lock]) => JSON.stringify(lock))
-    if (key.includes(':connections:')) return []
+    if (key.includes(':connections:')) return this.connections.map((one) => JSON.stringify(one))
     const selecting = this.scopes.get(SELECTED) ?? []
     if (key.includes('agent-scopes'))
       return selecting.length === 0

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { hashKey, mintKey } from '../../core/keys/api-key.ts'
-import type { PlainAuth } from '../../core/store/credential-binding.ts'
-import { sealAuth } from '../../core/store/credential-binding.ts'
+import { needsConsent } from '../../admin/oauth/needs-consent.ts'
+import { ownerOfConnection, type PlainAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import { readBody } from '../../core/inspection/read-body.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
-import type { Agent, ApiKey, Integration, Scope } from '../../core/catalogue/model.ts'
+import type { Agent, ApiKey, Connection, Integration, Scope } from '../../core/catalogue/model.ts'
 import type { Header } from '../../core/request/header.ts'
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
@@ -188,9 +188,31 @@ function storeOf(change: CallChange): { readonly redis: FakePolicyRedis; readonl
     integration_id: 'int_a',
     name: 'the API',
   })
-  const auth = sealAuth(keyRing, { ...integration, auth: change.auth ?? TOKEN_AUTH })
+  const plain = change.auth ?? TOKEN_AUTH
+  const isConnected = needsConsent(plain)
+  const auth = isConnected
+    ? { type: 'none' as const }
+    : sealAuth(keyRing, { ...integration, auth: plain })
   redis.integrations = [{ ...integration, auth, ...change.integration }]
+  if (isConnected) redis.connections = [connectionOf(integration, plain)]
   return { redis, key: text }
+}
+
+/** Of the agent, with consent. */
+function connectionOf(integration: Integration, auth: PlainAuth): Connection {
+  const plain = {
+    connection_id: 'con_a',
+    organization_id: ORG,
+    integration_id: 'int_a',
+    name: 'a',
+    subject: 'agent:agt_a' as const,
+    auth,
+    status: 'active' as const,
+    granted_by: 'a@example.com',
+    refreshed_at: null,
+    created_at: '',
+  }
+  return { ...plain, auth: sealAuth(keyRing, ownerOfConnection(integration, plain)) }
 }
 
 export const URL_CALLED = 'https://api.example.com/v1/models/a'

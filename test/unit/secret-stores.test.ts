@@ -13,6 +13,7 @@ import { secretStores } from '../../core/secret/secret-stores.ts'
 import { readSettings } from '../../core/settings/settings.ts'
 import { openAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import { AWS_KEY, startSecretStores, VAULT_TOKEN } from '../kit/start-secret-stores.ts'
+import { decide, ORG } from './decision-kit.ts'
 import { anIntegration } from './policy-kit.ts'
 
 const MINE = 'org_mine'
@@ -74,23 +75,31 @@ function makeReferences() {
   const alerts: unknown[] = []
   const lines: unknown[] = []
   const note = (...line: unknown[]): void => void lines.push(line)
+  /** Variables that were read. */
+  const read_names: string[] = []
+  const watched = new Proxy<Readonly<Record<string, string | undefined>>>(env, {
+    get: (all, name) => (read_names.push(String(name)), all[String(name)]),
+  })
   const references = new SecretReferences({
     refs: settings.secretRefs,
-    stores: secretStores(settings, env),
+    stores: secretStores(settings, watched),
     nowMs: () => clock.now_ms,
     log: { warn: note, error: note } as never,
     onStale: (...alert) => void alerts.push(alert),
   })
   const opened = new Map<string, OpenedAuth>()
-  const value = async (ref: string, organization_id = MINE): Promise<string | null> => {
+  const resolve = (ref: string) => {
     const owner = { ...anIntegration('https://api.example.com'), auth: bearer(ref) }
     const auth =
       opened.get(ref) ?? (openAuth(ring, { ...owner, auth: sealAuth(ring, owner) }) as OpenedAuth)
     opened.set(ref, auth)
-    const found = await references.resolve(organization_id, auth)
+    return references.resolve(MINE, auth)
+  }
+  const value = async (ref: string): Promise<string | null> => {
+    const found = await resolve(ref)
     return found?.type === 'bearer' ? found.token.reveal() : null
   }
-  return { clock, alerts, lines, value }
+  return { clock, alerts, lines, value, resolve, read_names }
 }
 
 test('a secret comes from Vault and from Secrets Manager', async () => {
@@ -178,21 +187,28 @@ function attacks(): string[] {
   return kinds.flatMap((kind) => places.map((place) => `${kind}:${place}`))
 }
 
-test('200 references of an admin of another organization: no value, one answer, no request', async () => {
-  const { value, lines } = makeReferences()
-  const messages = new Set<string>()
+test('200 references of an admin of another organization: no value, one answer, and nothing is read whose time could tell', async () => {
+  const { resolve, lines, read_names } = makeReferences()
+  const refs = { ...settings.secretRefs, [ORG]: settings.secretRefs[MINE] ?? [] }
+  const [messages, answers] = [new Set<string>(), new Set<string>()]
   const tried = attacks()
   assert.ok(tried.length >= 200, String(tried.length))
   for (const ref of tried) {
     const issues = checkAuth(bearer(ref), mayNameIn(settings.secretRefs, MINE))
     assert.equal(issues.length, 1, ref)
     messages.add(`${issues[0]?.path} ${issues[0]?.message}`)
-    // In a store that somebody has changed.
-    assert.equal(await value(ref), null, ref)
+    // In a store that somebody has changed. It is refused at once: nothing that exists or not is waited for.
+    assert.equal(resolve(ref), null, ref)
+    const { verdict } = await decide({ auth: bearer(ref), refs, env })
+    assert.ok(verdict.kind === 'deny')
+    const { details, data } = verdict.denial
+    answers.add(JSON.stringify([verdict.denial.reason, details, data]))
   }
+  assert.equal(answers.size, 1)
+  assert.deepEqual(read_names, [])
   assert.equal(messages.size, 1)
   assert.deepEqual(stub.asked, [])
-  assert.doesNotMatch(JSON.stringify([...messages, ...lines]), new RegExp(VALUE))
+  assert.doesNotMatch(JSON.stringify([...messages, ...answers, ...lines]), new RegExp(VALUE))
 })
 
 test('the encryption key of a deployment may be in a store, and a start without it ends', async () => {
