@@ -23,7 +23,7 @@ COPY cli ./cli
 RUN node cli/prepare.mjs && mkdir /image && cp -r --parents -t /image \
     package.json LICENSE \
     admin/openapi/docs.html admin/openapi/docs.css admin/openapi/docs.js \
-    admin/oauth/callback.html admin/oauth/callback.js \
+    admin/oauth/callback.html admin/oauth/callback.css admin/oauth/callback.js \
     core/lua core/scanner/model/weights.bin core/scanner/model/prompt-weights.bin dist/core/scanner/word-sieve.bin \
     proto envoy/bootstrap.yaml dist/envoy/bootstrap.json \
     dist/THIRD-PARTY-LICENSES dist/sbom.cdx.json dist/chunks dist/console \

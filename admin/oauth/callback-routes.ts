@@ -5,10 +5,10 @@ import { fromRoot } from '../../core/system/root.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { redirectUriOf } from './start-consent.ts'
 
-/** The page may run only its own script and connect only to this service; the code in its address goes nowhere else. */
+/** The page may load only its own files and connect only to this service; the code in its address goes nowhere else. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -16,6 +16,7 @@ const HEADERS = {
 
 const FILES = {
   '/oauth/callback': ['callback.html', 'text/html; charset=utf-8'],
+  '/oauth/callback.css': ['callback.css', 'text/css; charset=utf-8'],
   '/oauth/callback.js': ['callback.js', 'text/javascript; charset=utf-8'],
 } as const
 

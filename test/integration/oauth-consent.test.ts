@@ -539,7 +539,7 @@ test('Connect Slack: from the template to the first call, with the consent refus
     await picture(page, '2-added')
     await page.getByRole('button', { name: 'Connect slack' }).click()
     const review = page.getByRole('dialog', { name: 'Connect slack?' })
-    for (const text of [agent_name, base_url, /channels:history,.*chat:write/, provider.issuer])
+    for (const text of [agent_name, base_url, /channels:history, .*chat:write/, provider.issuer])
       await review.getByText(text).first().waitFor()
     assert.deepEqual(tokenRequests, [])
     await picture(page, '3-review')

@@ -90,7 +90,12 @@ const ConsentFacts = ({
       ['API', name],
       ['base URL', <code key="u">{base_url}</code>],
       ['for', whose],
-      ['rights', textOf(auth, 'scope') ?? 'those that the provider gives by default'],
+      [
+        'rights',
+        // Some providers separate by commas alone, where no line ends.
+        textOf(auth, 'scope')?.replaceAll(/,(?=\S)/g, ', ') ??
+          'those that the provider gives by default',
+      ],
       ['provider', <code key="p">{textOf(auth, 'authorization_url') ?? ''}</code>],
       ['as the client', <code key="c">{textOf(auth, 'client_id') ?? ''}</code>],
     ]}
