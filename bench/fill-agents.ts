@@ -79,22 +79,22 @@ export async function fillAgents(
           .replaceAll(template.hash, hash)
           .replaceAll(`"${ORGANIZATION}"`, `"${org}"`)
           .replace(/"agent_name":"[^"]*"/, `"agent_name":"agent number ${i}"`)
-      batch.add('HSET', REDIS_KEYS.agents(org), agent_id, own(template.agent))
-      batch.add('ZADD', REDIS_KEYS.agentIndex(org), i, agent_id)
-      batch.add('HSET', REDIS_KEYS.apiKeys(org), key_id, own(template.key))
-      batch.add('ZADD', REDIS_KEYS.apiKeyIndex(org, agent_id), i, key_id)
-      batch.add('HSET', REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`)
-      batch.add('HSET', REDIS_KEYS.agentScopes(org, agent_id), scope_id, own(template.scope))
-      batch.add('HSET', REDIS_KEYS.scopeOwners(org), scope_id, agent_id)
-      batch.add('ZADD', REDIS_KEYS.scopeIndex(org), i, scope_id)
+      batch.add('hset', REDIS_KEYS.agents(org), agent_id, own(template.agent))
+      batch.add('zadd', REDIS_KEYS.agentIndex(org), i, agent_id)
+      batch.add('hset', REDIS_KEYS.apiKeys(org), key_id, own(template.key))
+      batch.add('zadd', REDIS_KEYS.apiKeyIndex(org, agent_id), i, key_id)
+      batch.add('hset', REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`)
+      batch.add('hset', REDIS_KEYS.agentScopes(org, agent_id), scope_id, own(template.scope))
+      batch.add('hset', REDIS_KEYS.scopeOwners(org), scope_id, agent_id)
+      batch.add('zadd', REDIS_KEYS.scopeIndex(org), i, scope_id)
       batch.add(
-        'HSET',
+        'hset',
         REDIS_KEYS.integrationScopes(org, template.integration_id),
         scope_id,
         agent_id,
       )
       if (template.labels !== '{}')
-        batch.add('HSET', REDIS_KEYS.agentLabels(org), agent_id, template.labels)
+        batch.add('hset', REDIS_KEYS.agentLabels(org), agent_id, template.labels)
     }
     await batch.send()
     first = i
@@ -111,7 +111,7 @@ class Batch {
     this.#redis = redis
   }
 
-  add(command: 'HSET' | 'ZADD', key: string, field: string | number, value: string): void {
+  add(command: 'hset' | 'zadd', key: string, field: string | number, value: string): void {
     const known = this.#commands.get(key)
     if (known === undefined) this.#commands.set(key, [command, key, field, value])
     else known.push(field, value)
