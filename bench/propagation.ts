@@ -2,28 +2,23 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { parseArgs } from 'node:util'
 import { openCall } from '../test/kit/open-call.ts'
-import { KILL, lockOf, type Restriction } from '../test/kit/restrictions.ts'
+import { completed, KILL, lockOf, type Restriction } from '../test/kit/restrictions.ts'
 import { startFleet } from '../test/kit/start-fleet.ts'
 import { until } from '../test/kit/until.ts'
-import { startAdmin } from '../test/kit/start-admin.ts'
-import { startRelay } from '../test/kit/start-relay.ts'
 import { type Access, operatorAt } from '../test/kit/operator.ts'
 import { distribution, endCalls, largest, openCalls } from './kill-fixture.ts'
 
 const EDGES = Number(process.env['BENCH_EDGES'] ?? 8)
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 200)
 const CALLS = Number(process.env['BENCH_CALLS'] ?? 1000)
-/** Event streams of one agent that is killed, one kill after the other. */
-const STREAMS = (process.env['BENCH_STREAMS'] ?? '10,1000,5000').split(',').map(Number)
-/** One way between an admin service and the store. */
-const FAR_MS = 300
-const RECEIPT_LIMIT_MS = 60_000
 const STREAMS_A_CONNECTION = 100
 
+let organizations = 0
+
 /**
- * `npm run bench -- propagation [--restriction "everything deny" --streams 10000]`: with a restriction, as many streams by HTTP/2 are
- * ended by it while those of another organization run on, and its receipts are compared with those of kills in turn with them. Without,
- * kills agents one after the other while all of them have calls in flight: what the receipts say, what the callers see,
+ * `npm run bench -- propagation [--restriction "organization deny,everything deny" --streams 10000]`: with restrictions, `kill` among
+ * them, as many streams by HTTP/2 are ended by each while those of another organization run on, and receipts of all and of kills in turn
+ * are compared. Without, kills agents one after the other while all of them have calls in flight: what the receipts say, what the callers see,
  * and whether every call of the killed agent, and no other, has ended.
  */
 const fleet = await startFleet({ edges: Array.from({ length: EDGES }, () => ({})) })
@@ -36,10 +31,9 @@ const { values } = parseArgs({
 try {
   const url = fleet.envoys[0]?.url ?? ''
   if (values.restriction !== undefined) {
-    const [target = '', mode] = values.restriction.split(' ')
-    const restriction = lockOf(target, mode === 'read_only' ? mode : 'deny')
-    await compareWithKills(restriction)
-    await restrictStreams(url, restriction)
+    const restrictions = values.restriction.split(',').map(restrictionOf)
+    await compareWithKills(restrictions)
+    for (const restriction of restrictions) await restrictStreams(url, restriction)
     await fleet.stop()
     process.exit(0)
   }
@@ -96,66 +90,25 @@ try {
       '',
     ].join('\n'),
   )
-  await killStreams()
-  await killFromAfar()
 } finally {
   endCalls()
   await fleet.stop()
 }
 
-function openStreams(url: string, calls_each: number): ReturnType<typeof openCalls> {
-  return openCalls(fleet, [url], { agents: 1, calls_each, only_streams: true })
+function restrictionOf(name: string): Restriction {
+  const [target = '', mode] = name.trim().split(' ')
+  return target === 'kill' ? KILL : lockOf(target, mode === 'read_only' ? mode : 'deny')
 }
 
-/** Kills of agents with many streams: the receipt in the response, and the kept one in the end. */
-async function killStreams(): Promise<void> {
+/** What receipts of kills and of locks say, in turn, each of a call in flight. */
+async function compareWithKills(locks: readonly Restriction[]): Promise<void> {
   const url = fleet.envoys[0]?.url ?? ''
-  for (const count of STREAMS) {
-    const [one] = await openStreams(url, count)
-    if (one === undefined) continue
-    const { access, calls } = one
-    // A machine that is busy may have refused some.
-    const open = calls.filter(({ isOpen }) => isOpen()).length
-    const asked_ms = performance.now()
-    const receipt = await fleet.operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
-    const answered_ms = performance.now() - asked_ms
-    const path = `/admin/kills/${receipt.kill_id}`
-    let kept = await fleet.operator.send('GET', path)
-    while (!kept.complete && performance.now() - asked_ms < RECEIPT_LIMIT_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      kept = await fleet.operator.send('GET', path)
-    }
-    const complete_ms = performance.now() - asked_ms
-    const ends = await Promise.all(calls.map(({ ended }) => ended))
-    const last_ms = largest(ends.map(({ at_ms }) => at_ms)) - asked_ms
-    const { data } = await fleet.operator.send(
-      'GET',
-      `/admin/activity?event=agent_killed&agent_id=${access.agent.agent_id}`,
-    )
-    process.stdout.write(
-      [
-        `kill of ${open} streams: response after ${answered_ms.toFixed(0)} ms (${receipt.in_flight_requests_terminated} ended,`,
-        `complete ${receipt.complete}); kept receipt ${kept.in_flight_requests_terminated} ended, complete ${kept.complete}`,
-        `after ${complete_ms.toFixed(0)} ms; last stream closed after ${last_ms.toFixed(0)} ms;`,
-        `${calls.filter(({ isOpen }) => isOpen()).length} still open; agent_killed events ${data.length}\n`,
-      ].join(' '),
-    )
-  }
-}
-
-/** What receipts of kills and of a lock say, in turn, each of a call in flight. */
-async function compareWithKills(lock: Restriction): Promise<void> {
-  const url = fleet.envoys[0]?.url ?? ''
-  const took = new Map<Restriction, number[]>([
-    [KILL, []],
-    [lock, []],
-  ])
+  const took = new Map([KILL, ...locks].map((one): [Restriction, number[]] => [one, []]))
   let incomplete = 0
+  let number = 0
   for (let i = 0; i < KILLS; i++)
     for (const [restriction, times] of took) {
-      const access = await fleet.operator.makeAccess(
-        `${fleet.upstream.origin}/r${i}${restriction.reason}`,
-      )
+      const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/r${++number}`)
       await restriction.prepare(fleet.operator, access)
       const stream = openCall(url, `${access.base_url}/quiet`, access.headers, '')
       await stream.answered
@@ -199,25 +152,23 @@ async function openHttp2(url: string, { base_url, headers }: Access, count: numb
 
 async function restrictStreams(url: string, lock: Restriction): Promise<void> {
   const { operator, upstream } = fleet
-  const other = await operator.send('POST', '/admin/organizations', { name: 'bystander' })
+  const other = await operator.send('POST', '/admin/organizations', {
+    name: `bystander ${++organizations}`,
+  })
   const away = operatorAt(fleet.admin.url, other.admin_token)
   const bystanders = await openHttp2(
     url,
-    await away.makeAccess(`${upstream.origin}/bystander`),
+    await away.makeAccess(`${upstream.origin}/bystander${organizations}`),
     100,
   )
-  const access = await operator.makeAccess(`${upstream.origin}/all`)
+  const access = await operator.makeAccess(`${upstream.origin}/all${organizations}`)
   const streams = await openHttp2(url, access, Number(values.streams))
   await lock.prepare(operator, access)
   const counts = { locked: streams.open.size, bystanders: bystanders.open.size }
   const asked_ms = performance.now()
   const receipt = await lock.impose(operator, access)
   const answered_ms = performance.now() - asked_ms
-  let kept = receipt
-  while (!kept.complete && performance.now() - asked_ms < RECEIPT_LIMIT_MS) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    kept = await operator.send('GET', `/admin/locks/${receipt.lock_id}`)
-  }
+  const kept = await completed(operator, receipt)
   const complete_ms = performance.now() - asked_ms
   await until('its streams have ended', () => streams.open.size === 0)
   process.stdout.write(
@@ -229,32 +180,7 @@ async function restrictStreams(url: string, lock: Restriction): Promise<void> {
       `${bystanders.open.size} streams of the other organization still open\n`,
     ].join(' '),
   )
+  await lock.lift(operator, access)
 }
 
-/** A kill through an admin service that is far from the store and has never seen the token. */
-async function killFromAfar(): Promise<void> {
-  let delay_ms = 0
-  const relay = await startRelay(fleet.valkey.url, () => delay_ms)
-  const admin = await startAdmin(relay.url, fleet.identity)
-  const [one] = await openStreams(fleet.envoys[0]?.url ?? '', 10)
-  if (one === undefined) return
-  delay_ms = FAR_MS
-  const asked_ms = performance.now()
-  const killing = operatorAt(admin.url, admin.token)
-    .send('POST', `/admin/agents/${one.access.agent.agent_id}/kill`)
-    .then((receipt) => ({ receipt, after_ms: performance.now() - asked_ms }))
-  const ends = await Promise.all(one.calls.map(({ ended }) => ended))
-  const { receipt, after_ms } = await killing
-  process.stdout.write(
-    [
-      `admin ${FAR_MS} ms one way from the store: edges silent after`,
-      // Envoy leaves the connection open, silent, for 50 ms.
-      `${(largest(ends.map(({ at_ms }) => at_ms)) - asked_ms - 50).toFixed(0)} ms, response after ${after_ms.toFixed(0)} ms,`,
-      `complete ${receipt.complete}\n`,
-    ].join(' '),
-  )
-  delay_ms = 0
-  await admin.stop()
-  await relay.stop()
-}
 process.exit(0)

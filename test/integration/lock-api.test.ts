@@ -390,6 +390,46 @@ test('of MCP, read_only lets pass what only reads, by the scope and not by the s
   await unlock(lock_id)
 })
 
+test('labels that come under a lock end what runs, in whichever order edits, locks, lifts and kills arrive', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const label = (quarantine: string | null) =>
+    fleet.operator.send('PATCH', `/admin/agents/${agent_id}`, { labels: { quarantine } })
+  const target = { agent_selector: { match_labels: { quarantine: 'yes' } } }
+  const ends: Promise<{ readonly is_whole: boolean }>[] = []
+  const stream = async (): Promise<void> => {
+    const { answered, ended } = callOf(access, '/sse', 'x')
+    assert.equal(await answered, 200)
+    ends.push(ended)
+  }
+  const answer = async (): Promise<string> => {
+    const { status, reason } = await callOf(access, '/raced', 'x').ended
+    return `${status} ${reason}`
+  }
+  const first = await lock({ target })
+  await stream()
+  await label('yes')
+  assert.equal(await answer(), '403 locked')
+  await label(null)
+  await stream()
+  await unlock(first.lock_id)
+  // Both at once.
+  const [{ lock_id }] = await Promise.all([lock({ target }), label('yes')])
+  assert.equal(await answer(), '403 locked')
+  // One ends while another begins.
+  const [next] = await Promise.all([lock({ target }), unlock(lock_id)])
+  assert.equal(await answer(), '403 locked')
+  const kill = () => fleet.operator.send('POST', `/admin/agents/${agent_id}/kill`, {})
+  await Promise.all([kill(), label(null), unlock(next.lock_id)])
+  assert.equal(await answer(), '403 agent_killed')
+  for (const { is_whole } of await Promise.all(ends)) assert.equal(is_whole, false)
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/raced')))
+  await fleet.operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'test' })
+  const { labels } = await fleet.operator.send('GET', `/admin/agents/${agent_id}`)
+  assert.deepEqual(labels, {})
+  assert.equal(await answer(), '200 null')
+})
+
 test('a lock goes with its organization', async () => {
   const made = await fleet.operator.send('POST', '/admin/organizations', { name: 'short-lived' })
   const operator = operatorAt(fleet.admin.url, made.admin_token)
@@ -437,4 +477,11 @@ test('what a lock says is shown to the caller, with its end, and it ends by itse
   } finally {
     await fleet.restartAdmin()
   }
+  // A process that reads the lock from the store knows that it is over.
+  const [edge] = fleet.edges
+  edge?.signal('SIGKILL')
+  await edge?.exited()
+  await edge?.restart()
+  await until('the edge serves', async () => (await callOf(access, '/x').ended).status !== 503)
+  for (let i = 0; i < 4; i++) assert.equal((await callOf(access, '/x').ended).status, 200)
 })
