@@ -343,8 +343,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a refresh token that may have been used is used again',
     subject: 'refresh',
     file: REFRESH,
-    find: 'if (grant.sent_ms !== null) {',
-    replace: 'if (grant.sent_ms === -1) {',
+    find: 'if (grant.sent_ms === null) return',
+    replace: 'if (grant.sent_ms !== -1) return',
   },
   {
     name: 'a grant is replaced though another process has changed it',
@@ -364,7 +364,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a step of the clock keeps an access token in use',
     subject: 'refresh',
     file: 'core/oauth/grant.ts',
-    find: ' &&\n  now_ms >= grant.issued_ms - STEP_MS\n',
+    find: ' && now_ms >= grant.issued_ms - STEP_MS\n',
     replace: '\n',
   },
   {

@@ -213,6 +213,14 @@ const APPROVALS: Scenarios = [
       ...rush(one, 900),
     ]
   },
+  function afterItsEnd(one) {
+    return [
+      asked(one, 0, 1, 1),
+      approve(one, 30),
+      { at_ms: one.ms(50, 70), kind: 'clock', process: -1, by_ms: 3_600_000 },
+      ...rush(one, 80),
+    ]
+  },
   function whileTheStoreIsSlow(one) {
     const { random } = one
     return [
