@@ -80,7 +80,8 @@ export async function startHistory(
   /** Marks of what must be in the log once, and of what may be, since no answer came. */
   const answered = new Set<string>()
   const marks = new Set<string>()
-  const killIds = new Set<string>()
+  /** The agent and the time of each kill: one that is sent again, since its answer was lost, reports those of the first. */
+  const killed = new Map<string, string>()
 
   const ask = async (
     method: string,
@@ -148,7 +149,7 @@ export async function startHistory(
       const receipt = (await insist([200], 'POST', `${path}/kill`, {})).json()
       const now_ms = performance.now()
       kills++
-      if (typeof receipt.kill_id === 'string') killIds.add(receipt.kill_id)
+      killed.set(receipt.killed_at, agent.agent_id)
       const interval = { from_ms: now_ms + (receipt.complete ? 0 : LEASE_MS), to_ms: Infinity }
       dead.push(interval)
       await some(receipt.complete ? 2_000 : LEASE_MS + 1_000)
@@ -285,19 +286,19 @@ export async function startHistory(
       const counts = new Map<string, string[]>()
       await countMarks('event=admin_action', counts)
       for (const { agent } of cycled) await countMarks(`agent_id=${agent.agent_id}`, counts)
-      const idsOf = (kill_id: string): ReadonlySet<string> =>
+      const idsOf = (killed_at: string, agent_id: string): ReadonlySet<string> =>
         new Set(
           receiver.received('/kills').flatMap(({ body }) => {
-            const { id, data } = JSON.parse(body.toString())
-            return data.kill_id === kill_id ? [id] : []
+            const event = JSON.parse(body.toString())
+            return event.timestamp === killed_at && event.agent_id === agent_id ? [event.id] : []
           }),
         )
       await until(
         'every kill is delivered',
-        () => [...killIds].every((one) => idsOf(one).size > 0),
+        () => [...killed].every((one) => idsOf(...one).size > 0),
         ARCHIVED_LIMIT_MS,
       ).catch(() => null)
-      const ids = [...killIds].map((one) => idsOf(one).size)
+      const ids = [...killed].map((one) => idsOf(...one).size)
       const verified = await until('all is archived', isArchived, ARCHIVED_LIMIT_MS).catch(
         (error: Error) => ({ problems: [error.message], lines: 0 }),
       )
