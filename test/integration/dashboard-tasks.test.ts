@@ -9,6 +9,7 @@ import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
 import { openCall } from '../kit/open-call.ts'
 import { type Access, type Operator, operatorAt } from '../kit/operator.ts'
 import { type PageHand, pageHand } from '../kit/page-hand.ts'
+import { triesAll } from '../kit/repetitions.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { signIn } from '../kit/sign-in.ts'
 import { until } from '../kit/until.ts'
@@ -26,6 +27,7 @@ const HANDS = [
 ] as const
 const WELL_KNOWN = { mouse: ['GitHub', 'github'], keyboard: ['OpenAI', 'openai'] } as const
 const IN_FLIGHT = 50
+const BOTH = ['mouse', 'keyboard'] as const
 const READS = [{ methods: ['GET'], paths: ['/models/**', '/sse'] }]
 
 let stack: SharedStack
@@ -584,12 +586,17 @@ describe('from a refusal to its fix', () => {
     await goTo(page, `activity/${entry.id}`, 'Activity')
   }
 
-  // Each dialog is opened by pointer and by keyboard; the change is saved by one of them.
-  for (const [row, { reason, fix, submit, typed, trial, refuse }] of FIXES.entries())
-    test(`${reason}: two presses until it is in force on every edge`, async () => {
-      const hands = [pageHand(page, 'keyboard'), pageHand(page, 'mouse')]
-      const [first, second] = row % 2 === 0 ? hands : hands.toReversed()
-      assert.ok(first !== undefined && second !== undefined)
+  // Each dialog is opened by pointer and by keyboard; the change is saved by one of them, with TEST_REPETITIONS=all by each, but for
+  // an API, which is added once.
+  const savings = FIXES.flatMap((fix) => BOTH.map((by) => ({ ...fix, by })))
+  const isRepeated = (reason: string): boolean => triesAll && !/not_found/.test(reason)
+  const shown = savings.filter(
+    ({ reason }, at) => isRepeated(reason) || at % 4 === 0 || at % 4 === 3,
+  )
+  for (const { reason, fix, submit, typed, trial, refuse, by } of shown)
+    test(`${reason}: two presses by ${by} until it is in force on every edge`, async () => {
+      const first = pageHand(page, by === 'mouse' ? 'keyboard' : 'mouse')
+      const second = pageHand(page, by)
       const { access, again, text = '' } = await refuse()
       await openEntry(access)
       const button = page.getByRole('dialog').getByRole('button', { name: fix })
@@ -620,11 +627,13 @@ describe('from a refusal to its fix', () => {
     const rules = [{ methods: ['*'], paths: ['/**'], approval: {} }]
     const access = await makeAccess({ rules })
     await post(access, '/charges', { amount: 5 })
-    await openEntry(access)
-    const hand = pageHand(page, 'keyboard')
-    await hand.press(page.getByRole('dialog').getByRole('link', { name: 'Open the request' }))
-    await page.waitForURL(/#\/requests\/arq_/)
-    assert.equal(hand.presses(), 1)
+    for (const by of BOTH) {
+      await openEntry(access)
+      const hand = pageHand(page, by)
+      await hand.press(page.getByRole('dialog').getByRole('link', { name: 'Open the request' }))
+      await page.waitForURL(/#\/requests\/arq_/)
+      assert.equal(hand.presses(), 1)
+    }
   })
 
   test('the policy tester has the same fixes', async () => {
