@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { sha256 } from '../core/approval/multipart-parts.ts'
 import { call, type HttpAnswer, type HttpCall } from '../test/kit/call.ts'
 import { ForwardClient } from '../test/kit/forward-client.ts'
-import type { Access, Operator } from '../test/kit/operator.ts'
+import type { Access, MadeIntegration, Operator } from '../test/kit/operator.ts'
 import { SeededRandom } from '../test/kit/seeded-random.ts'
 import { startAll, stopAll } from '../test/kit/shared-stack.ts'
 import { type Fleet, startFleet } from '../test/kit/start-fleet.ts'
@@ -40,8 +40,10 @@ const RACING_CALLS = 8
 const AFTER_KILL_CALLS = 8
 const BODY_MAX_BYTES = 5_000_000
 const REPORTED_RUNS = 10
+const REPORTED_RACES = 100
 const HEALTHY = '/stats?filter=cluster.ext_proc.membership_healthy'
 let faults = 0
+let integration: Promise<MadeIntegration> | null = null
 
 interface Approval {
   readonly request_id: string
@@ -104,6 +106,16 @@ function send(to: string, access: Access, more: Partial<HttpCall> = {}) {
   return call(one).catch(() => null)
 }
 
+/** All have one integration: an organization has at most 1,000. */
+async function makeAccess(operator: Operator, base_url: string): Promise<Access> {
+  integration ??= operator.makeIntegration(new URL(base_url).origin)
+  const { integration_id } = await integration
+  const agent = await operator.makeAgent()
+  const { scope_id } = await operator.makeScope(agent.agent_id, integration_id, RULES)
+  const headers = { authorization: `Bearer ${agent.api_key}` }
+  return { agent, integration: await integration, scope_id, base_url, headers }
+}
+
 /** A call that a person is asked for. */
 async function request(to: string, access: Access): Promise<string> {
   const answer = await send(to, access)
@@ -130,7 +142,7 @@ async function repeatAtOnce({ operator, ...rest }: Fleet, name: string, runs: nu
     const approved = await Promise.all(
       Array.from({ length: of }, async (_, i) => {
         const path = `/${name.length}-${run}-${i}`
-        const access = await operator.makeAccess(`${upstream.origin}${path}`, RULES)
+        const access = await makeAccess(operator, `${upstream.origin}${path}`)
         const request_id = await request(to, access)
         await decide(operator, request_id, 'approve')
         return { access, request_id, path: `${path}/` }
@@ -212,7 +224,7 @@ async function raceKills({ operator, upstream, envoys }: Fleet, races: number): 
   const won: string[] = []
   const outcomes: string[] = []
   for (let race = 0; race < races; race++) {
-    const access = await operator.makeAccess(`${upstream.origin}/race-${race}`, RULES)
+    const access = await makeAccess(operator, `${upstream.origin}/race-${race}`)
     const request_id = await request(to, access)
     const from = upstream.begun.length
     let isOver = false
@@ -245,6 +257,7 @@ async function raceKills({ operator, upstream, envoys }: Fleet, races: number): 
     const late = calls.filter((one) => one.at_ms > at_ms).length
     expect(calls.length <= 1, `race ${race}: ${calls.length} calls of one approval`)
     expect(!complete || late === 0, `race ${race}: ${late} calls after a complete receipt`)
+    if ((race + 1) % REPORTED_RACES === 0) say(`  ${race + 1} races: ${faults} faults`)
     won.push(
       `${approved}, ${complete ? 'complete' : 'incomplete'} receipt, ${calls.length} reached the API before it`,
     )

@@ -2,7 +2,8 @@ import { Agent } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
-import { call, type HttpAnswer } from '../test/kit/call.ts'
+import { call, closeConnections, type HttpAnswer, type HttpCall } from '../test/kit/call.ts'
+import type { KitEnvoy } from '../test/kit/start-envoy.ts'
 import { type Access, operatorAt } from '../test/kit/operator.ts'
 import { type FleetEdge, startFleet } from '../test/kit/start-fleet.ts'
 import { until } from '../test/kit/until.ts'
@@ -12,12 +13,14 @@ import { quantile } from './quantile.ts'
 import { residentBytes } from './resident-bytes.ts'
 import { GET_UNCHECKED, POST_ALL_ON } from './rows.ts'
 import { startLoad } from './start-load.ts'
+import { startPlainEnvoy } from './start-plain-envoy.ts'
 import { ROLES, startProduct } from './subjects.ts'
 
 /**
  * `npm run bench -- holds [--seconds 55] [--held 1000] [--rounds 15]`: calls that wait for a decision, each ended in another way after
- * `--seconds`; the memory that `--held` of them at once cost; and the CPU time of calls that need no approval, in a scope that asks for
- * one elsewhere next to a scope that does not. The exit code is 1 if a wait does not end as it should.
+ * `--seconds`; the memory that `--held` of them at once cost, next to calls to a slow API; and the CPU time of calls that need no
+ * approval, in a scope that asks for one elsewhere next to a scope that does not. 0 leaves a part out. The exit code is 1 if a wait does
+ * not end as it should.
  */
 const { values } = parseArgs({
   options: {
@@ -30,6 +33,7 @@ const seconds = Math.min(Number(values.seconds), 250)
 /** Of one agent at once: the limit. */
 const HELD_OF_AGENT = 100
 const LONGEST = 290
+const LIMIT_MS = (LONGEST + 30) * 1000
 const LARGE_BYTES = 5_000_000
 const SETTLE_MS = 4_000
 const CALLS = 4_000
@@ -47,9 +51,11 @@ let { operator } = fleet
 const [stays, drains] = edges as [FleetEdge, FleetEdge]
 
 try {
-  await endHolds()
-  for (const bytes of [0, 10_000]) await holdMany(Math.min(Number(values.held), 1_000), bytes)
+  if (seconds > 0) await endHolds()
+  const held = Math.min(Number(values.held), 1_000)
+  if (held > 0) await compareMemory(held)
 } finally {
+  closeConnections()
   connections.destroy()
   await fleet.stop()
 }
@@ -68,9 +74,8 @@ interface Asked {
 async function send({ access, edge, wait_seconds, ...more }: Asked): Promise<HttpAnswer | null> {
   const headers = { ...access.headers, prefer: `wait=${wait_seconds}` }
   const path = `/${access.base_url}/charges`
-  const limit_ms = (LONGEST + 30) * 1000
-  const one = { to: edge.url, connections, method: 'POST', path, headers, limit_ms, ...more }
-  return await call(one).catch(() => null)
+  const one = { to: edge.url, connections, method: 'POST', path, headers, ...more }
+  return await call({ limit_ms: LIMIT_MS, ...one }).catch(() => null)
 }
 
 /** The outcome that is expected, and what ends the wait. */
@@ -97,8 +102,10 @@ async function decide(request_id: string, what: string): Promise<void> {
   await operator.send('POST', `/admin/access-requests/${request_id}/${what}`)
 }
 
-async function makeAccess(name: string, approval: object = {}): Promise<Access> {
-  const rules = [{ methods: ['*'], paths: ['/**'], approval }]
+/** @param approval null: none is needed */
+async function makeAccess(name: string, approval: object | null = {}): Promise<Access> {
+  const asking = approval === null ? {} : { approval }
+  const rules = [{ methods: ['*'], paths: ['/**'], ...asking }]
   return await operator.makeAccess(`${upstream.origin}/${name}`, { rules })
 }
 
@@ -165,71 +172,152 @@ async function restartAdmin(): Promise<void> {
   say('admin killed with -9 and started again while all waited')
 }
 
-/** Calls of several agents that wait at once, then all approved. */
-async function holdMany(count: number, bytes: number): Promise<void> {
-  const accesses = await Promise.all(
-    Array.from({ length: count / HELD_OF_AGENT }, (_, i) => makeAccess(`many-${bytes}-${i}`)),
-  )
-  const envoy = fleet.envoys[0]?.pid ?? 0
-  const begin = (access: Access, wait_seconds: number): Promise<HttpAnswer | null>[] =>
-    Array.from({ length: HELD_OF_AGENT }, (_, i) =>
-      send({ access, edge: stays, wait_seconds, body: String(i).padEnd(bytes, '.') }),
-    )
-  // The requests are made, and all that is warm later is warm.
-  for (const access of accesses) {
-    const asked = await Promise.all(begin(access, 0))
-    const [other] = asked.filter((answer) => answer?.status !== 403)
-    if (other !== undefined) say(`not asked for: ${outcomeOf(other)}`)
-  }
-  const resident = async (): Promise<readonly number[]> => {
-    await wait(SETTLE_MS)
-    return [stays.pid(), envoy].map(residentBytes)
-  }
-  const before = await resident()
-  const answering: Promise<HttpAnswer | null>[] = []
-  for (const access of accesses) {
-    answering.push(...begin(access, LONGEST))
-    await until('all are held', async () => (await heldOf(access)) === HELD_OF_AGENT)
-  }
-  const during = await resident()
-  const [edge, proxy] = during.map(
-    (one, i) => (one - (before[i] ?? 0)) / count / 1000 - bytes / 1000,
-  )
-  const from = upstream.begun.length
-  for (const access of accesses)
-    await Promise.all(
-      (await requestsOf(access)).map(({ request_id }) => decide(request_id, 'approve')),
-    )
-  const passed = (await Promise.all(answering)).filter((answer) => answer?.status === 200).length
-  const reached = upstream.begun.length - from
-  if (passed !== count || reached !== count) faults++
-  say(
-    `${count} held at once, bodies of ${bytes} B: kB a hold beside the body: ext-proc ${edge?.toFixed(1)}, Envoy ${proxy?.toFixed(1)}; approved: ${passed} passed, ${reached} reached the API`,
-  )
+interface Calls {
+  readonly name: string
+  /** kB of the body of each. */
+  readonly body_kb?: number
+  readonly proxy: Pick<KitEnvoy, 'pid' | 'admin'>
+  /** Answered at once, or when `end` is called. */
+  readonly send: (connections: Agent, isLong: boolean) => Promise<HttpAnswer | null>[]
+  readonly areThere: () => Promise<unknown>
+  readonly end: () => unknown
 }
 
-/** The scope asks for approvals of other calls, or of none. The order of the two changes with each round. */
+/** What `count` calls cost at once, beside their bodies: what Envoy has allocated for them, and what is in memory. */
+async function measureMemory({ name, body_kb = 0, proxy, send, areThere, end }: Calls) {
+  const look = async (): Promise<readonly number[]> => {
+    await wait(SETTLE_MS)
+    const { allocated } = JSON.parse(await proxy.admin('/memory'))
+    return [Number(allocated), ...[proxy.pid, stays.pid()].map(residentBytes)]
+  }
+  const open = (): Agent => new Agent({ keepAlive: true, maxSockets: 2_000, maxFreeSockets: 2_000 })
+  // All that is warm later is warm.
+  const first = open()
+  await Promise.all(send(first, false))
+  first.destroy()
+  const before = await look()
+  const connections = open()
+  const { length } = await Promise.all(send(connections, false))
+  const connected = await look()
+  const answering = send(connections, true)
+  await areThere()
+  const during = await look()
+  const [envoy, resident, edge] = during.map((one) => one / length / 1000)
+  const each = (of: readonly number[], i: number): number => (of[i] ?? 0) / length / 1000
+  const kb = (one = 0): string => one.toFixed(1)
+  say(
+    `${length} ${name}: kB each: open connections ${kb(each(connected, 0) - each(before, 0))}, Envoy ${kb((envoy ?? 0) - each(connected, 0) - body_kb)}, ext-proc ${kb((edge ?? 0) - each(connected, 2) - body_kb)}; in memory of Envoy with the connections ${kb((resident ?? 0) - each(before, 1) - body_kb)}`,
+  )
+  await end()
+  const passed = (await Promise.all(answering)).filter((answer) => answer?.status === 200).length
+  connections.destroy()
+  return passed
+}
+
+/** Calls of several agents that wait at once, then all approved; next to calls to an API that is slow, without the gateway and by it. */
+async function compareMemory(count: number): Promise<void> {
+  const [proxy] = fleet.envoys
+  if (proxy === undefined) throw new Error('there is no Envoy')
+  const agents = count / HELD_OF_AGENT
+  const makeAll = (name: string, approval?: object | null): Promise<Access[]> =>
+    Promise.all(Array.from({ length: agents }, (_, i) => makeAccess(`${name}-${i}`, approval)))
+  const callsOf = (accesses: readonly Access[], one: (access: Access, i: number) => HttpCall) =>
+    accesses.flatMap((access, at) =>
+      Array.from({ length: HELD_OF_AGENT }, (_, i) =>
+        call({ limit_ms: LIMIT_MS, ...one(access, at * HELD_OF_AGENT + i) }).catch(() => null),
+      ),
+    )
+  const slow = await makeAll('slow', null)
+  const plain = await startPlainEnvoy(Number(new URL(upstream.origin).port))
+  for (const [name, at, isGateway] of [
+    ['calls in flight, plain Envoy', plain, false],
+    ['calls in flight, the gateway', proxy, true],
+  ] as const) {
+    let calls: Agent | null = null
+    const from = upstream.begun.length
+    await measureMemory({
+      name,
+      proxy: at,
+      send: (connections, isLong) => {
+        calls = connections
+        return callsOf(slow, ({ base_url, headers }) => {
+          const path = `${isGateway ? `/${base_url}` : ''}/${isLong ? 'wait' : 'now'}`
+          return { to: `http://127.0.0.1:${at.port}`, connections, path, headers }
+        })
+      },
+      areThere: () => until('all are in flight', () => upstream.begun.length - from === 3 * count),
+      end: () => calls?.destroy(),
+    })
+  }
+  await plain.stop()
+  for (const [name, bytes, http_version] of [
+    ['held', 0, '1.1'],
+    ['held, bodies of 10 kB', 10_000, '1.1'],
+    ['held, HTTP/2', 0, '2'],
+  ] as const) {
+    const accesses = await makeAll(`held-${bytes}-${http_version}`)
+    const from = upstream.begun.length
+    const passed = await measureMemory({
+      name,
+      body_kb: bytes / 1000,
+      proxy,
+      send: (connections, isLong) =>
+        callsOf(accesses, ({ base_url, headers }, i) => ({
+          // A connection of HTTP/2 for each agent.
+          to: `${stays.url}/?${Math.floor(i / HELD_OF_AGENT)}`,
+          connections,
+          http_version,
+          path: `/${base_url}/charges?call=${i}`,
+          headers: isLong ? { ...headers, prefer: `wait=${LONGEST}` } : headers,
+          ...(bytes > 0 ? { method: 'POST', body: ''.padEnd(bytes, '.') } : {}),
+        })),
+      areThere: () =>
+        until('all are held', async () => {
+          const held = await Promise.all(accesses.map(heldOf))
+          return held.every((one) => one === HELD_OF_AGENT)
+        }),
+      end: async () => {
+        for (const access of accesses)
+          for (const { request_id } of await requestsOf(access)) await decide(request_id, 'approve')
+      },
+    })
+    const reached = upstream.begun.length - from
+    if (passed !== count || reached !== count) faults++
+    say(`  approved: ${passed} passed, ${reached} reached the API`)
+  }
+}
+
+/** In a scope of one rule; with a rule for other calls before it; and with that rule asking for approvals. The order changes with each round. */
 async function compareCost(rounds: number): Promise<void> {
   const { load, upstream_port, stop } = await startLoad()
-  const pairs = [GET_UNCHECKED, POST_ALL_ON].map((row) => [row, { ...row, asks: true }] as const)
-  const product = await startProduct('none', fromRoot(), upstream_port, pairs.flat())
-  for (const [row, asking] of pairs) {
-    const subjects = [
-      product,
-      { ...product, name: 'asks', headersOf: () => product.headersOf(asking) },
-    ]
+  const kinds = [GET_UNCHECKED, POST_ALL_ON].map((row) => [
+    { ...row },
+    { ...row, asks: false },
+    { ...row, asks: true },
+  ])
+  const product = await startProduct('none', fromRoot(), upstream_port, kinds.flat())
+  for (const rows of kinds) {
+    const [row = GET_UNCHECKED] = rows
+    const names = ['one rule', 'two rules', 'two rules, one asks']
+    const subjects = rows.map((of, i) => ({
+      ...product,
+      name: names[i] ?? '',
+      headersOf: () => product.headersOf(of),
+    }))
     const samples = await measureCpu(subjects, row, { load, rounds, calls: CALLS })
-    const [none = [], asks = []] = subjects.map(({ name }) => samples.get(name))
-    const us = [none, asks].map((all) =>
-      ROLES.map((role) => medianOf(all, role).toFixed(1)).join(', '),
-    )
-    const ratios = none
-      .map((one, i) => (asks[i]?.['ext-proc'] ?? 0) / (one['ext-proc'] ?? 1))
-      .sort((a, b) => a - b)
-    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(3))
-    say(
-      `${row.name}: CPU of ext-proc in a scope that asks elsewhere × in one that does not: median ${median}, quartiles ${low} to ${high}, of ${rounds} pairs of ${CALLS} calls; µs (${ROLES.join(', ')}): ${us.join(' and ')}`,
-    )
+    say(`${row.name}: CPU µs a call (${ROLES.join(', ')}), medians of ${rounds} rounds of ${CALLS}`)
+    const all = names.map((name) => samples.get(name) ?? [])
+    for (const [i, name] of names.entries())
+      say(`  ${name}: ${ROLES.map((role) => medianOf(all[i], role).toFixed(1)).join(', ')}`)
+    for (const role of ['ext-proc', 'whole'] as const) {
+      const ratios = (all[1] ?? [])
+        .map((one, i) => (all[2]?.[i]?.[role] ?? 0) / (one[role] ?? 1))
+        .sort((a, b) => a - b)
+      const at = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(3))
+      say(
+        `  two rules, one asks × two rules, ${role}: median ${at[1]}, quartiles ${at[0]} to ${at[2]}`,
+      )
+    }
   }
   await product.stop()
   stop()

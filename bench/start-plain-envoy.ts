@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { findEnvoy } from '../cli/deployment/binaries.ts'
 import { readSettings } from '../core/settings/settings.ts'
+import { askEnvoy, type KitEnvoy } from '../test/kit/start-envoy.ts'
 import { freePort } from '../test/kit/free-port.ts'
 import { tempFolder } from '../test/kit/temp-folder.ts'
 import { until } from '../test/kit/until.ts'
@@ -12,10 +13,12 @@ import { until } from '../test/kit/until.ts'
 /** The floor: an Envoy that forwards everything to one upstream, without a processor and without our routes. */
 export async function startPlainEnvoy(
   upstream_port: number,
-): Promise<{ readonly port: number; readonly pid: number; readonly stop: () => Promise<void> }> {
+): Promise<Pick<KitEnvoy, 'port' | 'pid' | 'admin' | 'stop'>> {
   const port = await freePort()
-  const file = join(tempFolder('plain-envoy'), 'envoy.yaml')
-  writeFileSync(file, config(port, upstream_port))
+  const folder = tempFolder('plain-envoy')
+  const file = join(folder, 'envoy.yaml')
+  const admin = join(folder, 'admin.sock')
+  writeFileSync(file, config(admin, port, upstream_port))
   const read = readSettings(process.env)
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const binary = await findEnvoy(read.settings)
@@ -28,6 +31,7 @@ export async function startPlainEnvoy(
   return {
     port,
     pid: child.pid ?? 0,
+    admin: (path) => askEnvoy(admin, path),
     stop: async () => {
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
@@ -45,7 +49,8 @@ const canConnect = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(false))
   })
 
-const config = (port: number, upstream_port: number): string => `
+const config = (admin: string, port: number, upstream_port: number): string => `
+admin: { address: { pipe: { path: ${admin} } } }
 static_resources:
   listeners:
     - address: { socket_address: { address: 127.0.0.1, port_value: ${port} } }

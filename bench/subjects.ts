@@ -29,8 +29,8 @@ export interface Row {
   readonly limits: boolean
   /** Whether the API answers with an event stream. */
   readonly streams?: true
-  /** Whether the scope asks for approvals of other calls. */
-  readonly asks?: true
+  /** Whether a rule for other calls asks for approvals; absent: there is no such rule. */
+  readonly asks?: boolean
   /** Of the calls of a round, one in so many: large ones take longer. */
   readonly one_in?: number
 }
@@ -196,9 +196,10 @@ async function setUp(
   const keys = new Map<Row, string>()
   for (const row of rows) {
     const { agent_id, api_key } = await operator.makeAgent()
-    const asking = row.asks ? [{ methods: ['DELETE'], paths: ['/**'], approval: {} }] : []
+    const other = { methods: ['DELETE'], paths: ['/**'], ...(row.asks ? { approval: {} } : {}) }
+    const others = row.asks === undefined ? [] : [other]
     await operator.makeScope(agent_id, integration_id, {
-      rules: [...asking, { methods: ['GET', 'POST'], paths: ['/**'] }],
+      rules: [...others, { methods: ['GET', 'POST'], paths: ['/**'] }],
       injection_detection: { enabled: row.scans, sensitivity: 'medium', custom_patterns },
       rate_limiting: { requests_per_minute: row.limits ? RATE_PER_MINUTE : null },
     })

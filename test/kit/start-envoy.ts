@@ -78,7 +78,7 @@ export async function startEnvoy(
       resolve()
     })
   })
-  const admin = (path: string): Promise<string> => get(boot.envoy_admin_socket, path)
+  const admin = (path: string): Promise<string> => askEnvoy(boot.envoy_admin_socket, path)
   const killWithUs = (): void => void child.kill('SIGKILL')
   process.once('exit', killWithUs)
   await until('Envoy is ready', async () => {
@@ -101,7 +101,8 @@ export async function startEnvoy(
   }
 }
 
-function get(socketPath: string, path: string): Promise<string> {
+/** By its admin interface. */
+export function askEnvoy(socketPath: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     // Envoy closes a connection when it likes, also the one that would be used again.
     const call = request({ socketPath, path, agent: false }, (answer) => {
