@@ -250,7 +250,7 @@ for (const [role, by] of HANDS)
       const dialog = page.getByRole('dialog')
       const texts = 'input:not([type=checkbox], [type=radio]), textarea, select'
       assert.ok((await dialog.locator(texts).count()) <= 4)
-      await hand.fill(dialog.getByLabel('token', { exact: true }), 'secret-typed-by-hand')
+      await hand.fill(dialog.getByLabel(/^(?:token|API key)$/), 'secret-typed-by-hand')
       await hand.fill(dialog.getByLabel('Agent', { exact: true }), `${name} agent`)
       await hand.press(dialog.getByRole('button', { name: 'Add', exact: true }))
       await page.getByRole('row').filter({ hasText: name }).getByText('…hand').waitFor()
