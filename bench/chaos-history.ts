@@ -25,6 +25,8 @@ export interface HistoryResult {
   readonly entries_missing: readonly string[]
   /** In the log twice, with what each entry says. */
   readonly entries_doubled: readonly string[]
+  /** Refused by an edge that died before Envoy had the answer, and allowed by the next: both are in the log. */
+  readonly decided_twice: number
   /** Kills whose event was never delivered, or with several ids. */
   readonly events_missing: number
   readonly events_with_other_ids: number
@@ -315,9 +317,12 @@ export async function startHistory(
         entries_doubled: [...marks]
           .flatMap((mark) => {
             const entries = counts.get(mark) ?? []
-            return entries.length > 1 ? [`${mark} ${entries.join(', ')}`] : []
+            return entries.length > 1 && !isDecidedTwice(entries)
+              ? [`${mark} ${entries.join(', ')}`]
+              : []
           })
           .slice(0, SHOWN_MAX),
+        decided_twice: [...marks].filter((mark) => isDecidedTwice(counts.get(mark) ?? [])).length,
         events_missing: ids.filter((size) => size === 0).length,
         events_with_other_ids: ids.filter((size) => size > 1).length,
         chain_problems: verified.problems,
@@ -328,6 +333,17 @@ export async function startHistory(
 }
 
 const MARK = /(?:cycle|write|create)-\d+-/g
+
+const isDecidedTwice = (entries: readonly string[]): boolean => {
+  const [refusal, pass] = entries.toSorted().toReversed()
+  const by = (said = ''): string => said.slice(said.indexOf(' by '))
+  return (
+    entries.length === 2 &&
+    refusal?.startsWith('blocked ') === true &&
+    pass?.startsWith('allowed ') === true &&
+    by(refusal) !== by(pass)
+  )
+}
 
 /** How many promises were broken. */
 export const faultsOf = (history: HistoryResult): number =>

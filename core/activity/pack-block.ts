@@ -22,6 +22,9 @@ const LEVEL = 3
 /** Half of the default for the hash table, which is allocated and cleared for each block: a tenth less time, and the same output. */
 const MEM_LEVEL = 7
 
+/** Of an id of Envoy: 48 random bits. */
+const ID_END = 12
+
 /** A block in the form that core/lua/record-blocks.lua expects. */
 export interface PackedBlock {
   readonly count: number
@@ -34,12 +37,14 @@ export interface PackedBlock {
   readonly names: string
   /** The hashes of the request ids. */
   readonly requests: string
+  /** The ends of the request ids, with blanks between them; see core/lua/include/once-per-call.lua. */
+  readonly ids: string
   readonly block: Buffer
 }
 
 /** Compresses entries, and computes what the indexes need, so that the block need not be expanded for them. */
 export function packBlock(texts: readonly string[]): PackedBlock {
-  const { alike, requests, oldest_ms, newest_ms } = digestOf(texts)
+  const { alike, requests, ids, oldest_ms, newest_ms } = digestOf(texts)
   const counts = new Map<string, number>()
   for (const { count, names } of alike)
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + count)
@@ -53,6 +58,7 @@ export function packBlock(texts: readonly string[]): PackedBlock {
     head: `${texts.length} ${oldest_ms} ${newest_ms}`,
     names: `${[...counts].map(([name, count]) => `${count}:${name}`).join('\t')}\n${writeAlike([...counts.keys()], alike)}`,
     requests,
+    ids,
     block: Buffer.concat([Buffer.of(BLOCK_FORM), compressed]),
   }
 }
@@ -67,12 +73,14 @@ interface Alike {
 function digestOf(texts: readonly string[]): {
   readonly alike: readonly Alike[]
   readonly requests: string
+  readonly ids: string
   readonly oldest_ms: number
   readonly newest_ms: number
 } {
   const allowed = new Map<string, Alike>()
   const others = new Map<string, Alike>()
   let requests = ''
+  let ids = ''
   let oldest_ms = Infinity
   let newest_ms = 0
   for (const text of texts) {
@@ -80,12 +88,15 @@ function digestOf(texts: readonly string[]): {
     if (line === null) countOther(others, text)
     else countAllowed(allowed, line, isForwarded(text, line.length))
     const request_id = line === null ? memberOf(text, 'request_id') : line.request_id
-    if (request_id !== null) requests += requestHash(request_id)
+    if (request_id !== null) {
+      requests += requestHash(request_id)
+      ids += ` ${request_id.slice(-ID_END)}`
+    }
     const made_ms = timeOfActivityId(line?.id ?? memberOf(text, 'id') ?? '') ?? 0
     oldest_ms = Math.min(oldest_ms, made_ms)
     newest_ms = Math.max(newest_ms, made_ms)
   }
-  return { alike: [...allowed.values(), ...others.values()], requests, oldest_ms, newest_ms }
+  return { alike: [...allowed.values(), ...others.values()], requests, ids, oldest_ms, newest_ms }
 }
 
 function countAllowed(alike: Map<string, Alike>, line: AllowedLine, is_forwarded: boolean): void {

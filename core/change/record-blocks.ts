@@ -8,7 +8,7 @@ import { type RedisClient, runScript } from '../redis/run-script.ts'
 /**
  * Appends entries of one organization, as JSON, to its activity log as blocks. No webhook receives such entries.
  * @returns false, and writes nothing, while no admin service that reads blocks has indexed the log, since edges are updated first,
- * and just after a call was cut
+ * and if one of these calls was cut
  */
 export async function recordBlocks(
   redis: RedisClient,
@@ -18,8 +18,8 @@ export async function recordBlocks(
 ): Promise<boolean> {
   const args: (string | number | Buffer)[] = [ACTIVITY_MAX_ENTRIES, INDEX_FORM, by.mark]
   for (const some of portionsOf(texts)) {
-    const { head, names, requests, block } = packBlock(some)
-    args.push(head, names, requests, block)
+    const { head, names, requests, ids, block } = packBlock(some)
+    args.push(head, names, requests, ids, block)
   }
   const keys = [
     REDIS_KEYS.activity(organization_id),

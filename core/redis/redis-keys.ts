@@ -808,7 +808,7 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id', 'slot'],
     type: 'hash',
     holds:
-      'request id of a call that has an entry → 1; two slots take turns by the minute, `minute` names it; `cut_ms`: when the latest entry of a call that was cut came; expires.',
+      'end of the request id of a call that has an entry → how it was decided; two slots take turns by the minute, `minute` names it; `has_cut`: one of them was cut; expires.',
   },
   acknowledgements: {
     kind: 'acknowledgements',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { INDEX_FORM } from '../../core/activity/activity-index.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Reason } from '../../core/catalogue/reasons.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -345,8 +346,9 @@ test('a write that was given up is not run, whenever the store reads it', async 
   assert.deepEqual(await writer.giveUp(['log']), [second.batch + 1])
 })
 
-test('a call has one entry, whoever decides it and however it ends', async () => {
+test('a call has one entry, whoever decides it and however it ends, unless it passes after a refusal', async () => {
   await connected()
+  await redis.hset(REDIS_KEYS.activityDigest(ORG), 'form', INDEX_FORM)
   const decided = (decision: ActivityEntry['decision'], request_id: string): ActivityEntry => ({
     ...activityEntry('request_allowed'),
     agent_id: 'agt_once',
@@ -363,6 +365,16 @@ test('a call has one entry, whoever decides it and however it ends', async () =>
   const allowed = ['r3', 'r2', 'r4', 'r5'].map((id) => decided('allowed', id))
   for (const one of allowed) recorder.allowed(one)
   await recorder.flush()
+  const rows = await redis.xlen(REDIS_KEYS.activity(ORG))
+  // Calls that were not cut have a block.
+  for (const id of ['r6', 'r7', 'r8']) recorder.allowed(decided('allowed', id))
+  await recorder.flush()
+  assert.equal(await redis.xlen(REDIS_KEYS.activity(ORG)), rows + 1)
+  // A process that was stopped cuts a call that has ended meanwhile.
+  await recorder.refused(decided('terminated', 'r7'))
+  // The process that refused it has died before the answer.
+  recorder.allowed(decided('allowed', 'r1'))
+  await recorder.flush()
   // An entry that decides no call is none of them, whatever it names.
   for (const data of [{ request_id: 'r1' }, { request_id: 'r1', decision: 'blocked' }])
     await recorder.refused({ ...decided(null, 'r1'), data })
@@ -373,6 +385,10 @@ test('a call has one entry, whoever decides it and however it ends', async () =>
     ['allowed', 'r3'],
     ['allowed', 'r4'],
     ['allowed', 'r5'],
+    ['allowed', 'r6'],
+    ['allowed', 'r7'],
+    ['allowed', 'r8'],
+    ['allowed', 'r1'],
     [null, 'r1'],
     [null, 'r1'],
   ])
