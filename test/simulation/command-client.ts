@@ -36,7 +36,7 @@ function toRecord(reply: unknown): Record<string, unknown> {
 }
 
 const COMMANDS =
-  'ping time info wait config flushall publish eval evalsha keys exists del unlink expire pexpire pttl ttl get set setrange incr hget hmget hgetall hkeys hvals hlen hexists hstrlen hset hsetnx hincrby hdel zadd zrem zscore zmscore zcard zrange zrangebyscore sadd srem smembers rpush lrange llen lindex xadd xdel xlen xrange xrevrange xread'.split(
+  'ping time info wait config flushall publish eval evalsha keys exists del unlink expire pexpire pttl ttl get set setrange incr hget hmget hgetall hkeys hvals hlen hexists hstrlen hset hsetnx hincrby hdel zadd zrem zscore zmscore zcard zrange zrangebyscore sadd srem smembers rpush lrange llen lindex xadd xdel xinfo xlen xrange xrevrange xread'.split(
     ' ',
   )
 
@@ -51,6 +51,11 @@ export abstract class CommandClient extends EventEmitter {
 
   get client(): RedisClient {
     return this as unknown as RedisClient
+  }
+
+  /** Any command by its name: its reply stays a list. */
+  async call(name: string, ...args: readonly unknown[]): Promise<unknown> {
+    return toValue(await this.send(name, args.map(encode)), false)
   }
 
   async ask(name: string, args: readonly unknown[], isBytes: boolean): Promise<unknown> {

@@ -436,7 +436,8 @@ export class Simulation {
     if (admin === undefined || !admin.process.isAlive || admin.context === null) return
     admin.process.run(() => {
       work(admin).catch((error: unknown) => {
-        if (error instanceof Violation) this.world.fail(error)
+        // What is thrown by the program itself is a fault of it, or of what it is simulated with.
+        if (error instanceof Violation || error instanceof TypeError) this.world.fail(error)
         else {
           this.count('request: failed')
           this.world.note(`${admin.process.name} fails: ${String(error)}`)

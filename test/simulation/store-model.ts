@@ -607,6 +607,18 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
     if (stream.rows.length > most) stream.rows.splice(0, stream.rows.length - most)
     return id
   },
+  XINFO: (store, [, key = '']) => {
+    const { rows, last } = store.read(key, isStream)?.stream ?? { rows: [], last: [0, 0] }
+    const all = [
+      'length',
+      rows.length,
+      'last-generated-id',
+      last.join('-'),
+      'entries-added',
+      rows.length,
+    ]
+    return [...all, 'first-entry', rows[0] ?? null]
+  },
   XLEN: (store, [key = '']) => store.read(key, isStream)?.stream.rows.length ?? 0,
   XRANGE: (store, [key = '', from = '', to = '', ...rest]) =>
     rowsBetween(store, key, from, to, { most: mostOf(rest) }),
