@@ -35,7 +35,7 @@ const EDGES = 4
 const DEATH_MAX_MS = 400
 /** From the start of a race to each, at most: a kill that comes at once always wins. */
 const APPROVE_MAX_MS = 30
-const KILL_MAX_MS = 150
+const KILL_MAX_MS = 500
 const RACING_CALLS = 8
 const AFTER_KILL_CALLS = 8
 const BODY_MAX_BYTES = 5_000_000

@@ -608,7 +608,9 @@ const COMMANDS: Readonly<Record<string, (store: StoreModel, args: Arguments) => 
     return id
   },
   XINFO: (store, [, key = '']) => {
-    const { rows, last } = store.read(key, isStream)?.stream ?? { rows: [], last: [0, 0] }
+    const stream = store.read(key, isStream)?.stream
+    if (stream === undefined) throw new ReplyError('ERR no such key')
+    const { rows, last } = stream
     const all = [
       'length',
       rows.length,
