@@ -38,7 +38,7 @@ export async function runAdd(
   env: Environment,
   terminal: Terminal,
 ): Promise<number> {
-  const { agent, parameter, output, errorFormat } = options
+  const { agent, parameter, output, errorFormat, wait } = options
   const template = findTemplate(name)
   if (template === null) throw new Error(`"${name}" ${unknownTemplate(name)}.`)
   const actions =
@@ -74,7 +74,7 @@ export async function runAdd(
       `${terminalJson({ integration_id, base_url, scope_id: given?.scope_id, api_key: given?.api_key, proxy_url })}\n`,
     )
   else terminal.stdout.write(terminalLines(`${lines.join('\n')}\n`))
-  if (given === null || options.wait !== true) return 0
+  if (given === null || wait !== true) return 0
   return waitForCall(given.agent_id, given.api_key !== undefined, options, terminal)
 }
 
@@ -98,7 +98,8 @@ async function letCall(
   const { agent_id, api_key } = owner as { readonly agent_id: string; readonly api_key?: string }
   if (api_key !== undefined) lines.push(`Key (shown only once): ${api_key}`)
   const { integration_id, base_url } = integration
-  const made = await makeResource(options, 'scopes', { ...scope, agent_id, integration_id })
+  const members = { ...scope, integration: undefined, agent_id, integration_id }
+  const made = await makeResource(options, 'scopes', members)
   const client = clientFor(template.name)
   const snippets = snippetsOf({
     proxy_url,
