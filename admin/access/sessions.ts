@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { hashKey } from '../../core/keys/api-key.ts'
 import type { AdminToken } from '../../core/catalogue/model.ts'
 import { commit } from '../../core/change/commit.ts'
+import { isDiskFull } from '../../core/redis/is-disk-full.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { activityWrite } from '../../core/change/activity-write.ts'
@@ -92,11 +93,14 @@ export async function findSession(
   { source_ip, isUse }: { readonly source_ip: string | null; readonly isUse: boolean },
 ): Promise<Actor | null> {
   const now_ms = now().getTime()
-  const text = await runScript(
-    redis,
-    'find-session',
-    [REDIS_KEYS.session(hash)],
-    [REDIS_KEYS.adminTokens(''), page_hash, now_ms, SESSION_IDLE_MS, isUse ? 1 : 0],
+  const keys = [REDIS_KEYS.session(hash)] as const
+  const args = [REDIS_KEYS.adminTokens(''), page_hash, now_ms, SESSION_IDLE_MS]
+  const text = await runScript(redis, 'find-session', keys, [...args, isUse ? 1 : 0]).catch(
+    (error: unknown) => {
+      // An operator looks at the outage, whose use of the session cannot be noted.
+      if (isDiskFull(error)) return runScript(redis, 'read-session', keys, args)
+      throw error
+    },
   )
   if (typeof text !== 'string') return null
   const token = parseRecord<AdminToken>(text)

@@ -42,6 +42,7 @@ export const SCRIPTS = {
   'read-agent-keys': 3,
   'read-log': 1,
   'read-rows-after': 2,
+  'read-session': 1,
   record: 10,
   'record-blocks': 6,
   'relay-event': 15,

@@ -74,6 +74,18 @@ test('without a reserve, a kill on a full disk fails and changes nothing', async
   assert.equal(await statusOf(agent_id), 'active')
 })
 
+test('a console whose session is open shows what there is while the disk is full', async () => {
+  const ours = { 'sec-fetch-site': 'same-origin', 'x-agw-client': 'dashboard' }
+  const { headers, body } = await admin.call('POST', '/session', { headers: ours })
+  const cookie = String(headers['set-cookie']).split(';')[0] ?? ''
+  const session = { ...ours, cookie, 'x-agw-page-secret': body.page_secret }
+  await fillDisk()
+  const read = async (mine: Readonly<Record<string, string>>): Promise<number> =>
+    (await admin.call('GET', '/admin/alerts/causes', { token: null, headers: mine })).status
+  assert.equal(await read(session), 200)
+  assert.equal(await read({ ...session, 'x-agw-page-secret': 'of another page' }), 401)
+})
+
 test('a kill and a reactivation on a full disk use a piece of the reserve', async () => {
   const agent_id = await makeAgent()
   await fillDisk()
