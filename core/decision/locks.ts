@@ -6,9 +6,13 @@ export interface LockTable {
   /** Of the organization, and of everything. */
   readonly all: readonly CompiledLock[]
   /** By the kind and the id of what they name. */
-  readonly named: ReadonlyMap<string, readonly CompiledLock[]>
+  readonly named: Readonly<Record<Named, ReadonlyMap<string, readonly CompiledLock[]>>>
   readonly selecting: readonly CompiledLock[]
+  /** Those of `selecting` that select an agent, by its labels: each call asks several times. */
+  readonly selected: WeakMap<object, readonly CompiledLock[]>
 }
+
+type Named = 'agent_id' | 'key_id' | 'scope_id' | 'integration_id'
 
 interface CompiledLock {
   readonly lock: Lock
@@ -32,19 +36,24 @@ export function endOfLock({ expires_at }: Pick<Lock, 'expires_at'>): number {
 export function compileLocks(locks: Iterable<Lock>): LockTable {
   const all: CompiledLock[] = []
   const selecting: CompiledLock[] = []
-  const named = new Map<string, CompiledLock[]>()
+  const named = {
+    agent_id: new Map<string, CompiledLock[]>(),
+    key_id: new Map<string, CompiledLock[]>(),
+    scope_id: new Map<string, CompiledLock[]>(),
+    integration_id: new Map<string, CompiledLock[]>(),
+  }
   for (const lock of locks) {
     const one = { lock, until_ms: endOfLock(lock) }
     const { target } = lock
     if ('agent_selector' in target) selecting.push(one)
-    else if ('agent_id' in target) add(named, `agent ${target.agent_id}`, one)
-    else if ('key_id' in target) add(named, `key ${target.key_id}`, one)
-    else if ('scope_id' in target) add(named, `scope ${target.scope_id}`, one)
-    else if ('integration_id' in target) add(named, `integration ${target.integration_id}`, one)
+    else if ('agent_id' in target) add(named.agent_id, target.agent_id, one)
+    else if ('key_id' in target) add(named.key_id, target.key_id, one)
+    else if ('scope_id' in target) add(named.scope_id, target.scope_id, one)
+    else if ('integration_id' in target) add(named.integration_id, target.integration_id, one)
     // A target that only a newer version knows concerns everything: what it forbids is not known.
     else all.push(one)
   }
-  return { all, named, selecting }
+  return { all, named, selecting, selected: new WeakMap() }
 }
 
 function add(named: Map<string, CompiledLock[]>, name: string, one: CompiledLock): void {
@@ -54,6 +63,7 @@ function add(named: Map<string, CompiledLock[]>, name: string, one: CompiledLock
 }
 
 const NONE: readonly CompiledLock[] = []
+const NO_LABELS = {}
 
 /**
  * The lock that refuses a call: one of the mode `deny`, or one of the mode `read_only` unless the call only reads. Of several, the
@@ -71,16 +81,29 @@ export function findLock(
     if (one.until_ms <= at_ms || (modes !== 'any' && modeOf(one.lock) !== modes)) return
     if (found === null || isStronger(one, found)) found = one
   }
-  const named = (kind: string, id: string | null): void => {
-    for (const one of id === null ? NONE : (table.named.get(`${kind} ${id}`) ?? NONE)) look(one)
-  }
   for (const one of table.all) look(one)
-  named('agent', agent.agent_id)
-  named('key', key_id)
-  named('integration', integration_id)
-  named('scope', scope_id)
-  for (const one of table.selecting) if (selects(one.lock, agent.labels)) look(one)
+  const named = (kind: Named, id: string | null): void => {
+    for (const one of id === null ? NONE : (table.named[kind].get(id) ?? NONE)) look(one)
+  }
+  named('agent_id', agent.agent_id)
+  named('key_id', key_id)
+  named('integration_id', integration_id)
+  named('scope_id', scope_id)
+  for (const one of selectedBy(table, agent.labels)) look(one)
   return (found as CompiledLock | null)?.lock ?? null
+}
+
+function selectedBy(
+  { selecting, selected }: LockTable,
+  labels: Agent['labels'] = NO_LABELS,
+): readonly CompiledLock[] {
+  if (selecting.length === 0) return NONE
+  let found = selected.get(labels)
+  if (found === undefined) {
+    found = selecting.filter(({ lock }) => selects(lock, labels))
+    selected.set(labels, found)
+  }
+  return found
 }
 
 /** A mode that only a newer version knows is one that forbids all. */
