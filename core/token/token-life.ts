@@ -1,4 +1,4 @@
-/** A lifetime is told in whole seconds, so a token may end up to a second earlier. */
+/** Lifetimes are in whole seconds, so a token may end up to a second earlier. */
 const ROUNDING_MS = 1_000
 const MARGIN_LIMIT_MS = 30_000
 const AHEAD_LIMIT_MS = 600_000
