@@ -124,6 +124,8 @@ export async function runEdge(env: Environment): Promise<void> {
   const accessLog = new AccessLog({
     recorder,
     metrics,
+    // The processor has seen the same pass before, if it was late.
+    isProbe: makeProbeCheck(connections.commands),
     is_stand_in: settings.accessLogAddress !== null,
     log,
     nowMs: Date.now,

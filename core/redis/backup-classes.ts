@@ -87,7 +87,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   refusalCounts: 'copied',
   refusalCountsTold: 'copied',
   refusalFloods: 'copied',
-  probePass: 'live',
+  probeKey: 'live',
   unknownCalls: 'copied',
   outbox: 'removed',
   outboxUsage: 'removed',

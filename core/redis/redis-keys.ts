@@ -490,11 +490,11 @@ export const REDIS_KEY_ROWS = {
     holds:
       '`<organization_id> <minute>` of the counts that the log has not reported yet, by the ms at which they are due',
   },
-  probePass: {
-    kind: 'probe-pass',
-    of: ['secret'],
+  probeKey: {
+    kind: 'probe-key',
+    of: [],
     type: 'string',
-    holds: 'Exists until the probe with this secret has come back, or for 10 s.',
+    holds: 'The key that signs the probes of the gateway itself.',
   },
   unknownCalls: {
     kind: 'unknown-calls',

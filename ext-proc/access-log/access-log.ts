@@ -10,6 +10,8 @@ import { type FinishedCall, readAccessLog } from './read-access-log.ts'
 interface AccessLogParts {
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'answered' | 'refusedByEnvoy'>
+  /** Whether this is the pass of a probe of the gateway itself, which is not counted. */
+  readonly isProbe: (pass: string) => Promise<boolean>
   /** Whether this process is only the fallback for a receiver, to which Envoy should return. */
   readonly is_stand_in: boolean
   readonly log: { warn(data: object, message: string): void }
@@ -152,7 +154,7 @@ export class AccessLog {
   #write(call: FinishedCall): void {
     const { recorder, metrics, nowMs } = this.#parts
     if (call.facts === '') {
-      if (call.route_name !== 'admin' && call.status >= 400) this.#countRefusal(call)
+      if (call.route_name !== 'admin' && call.status >= 400) this.#countUnlessProbe(call)
       return
     }
     const end = endOfCall(call)
@@ -163,6 +165,14 @@ export class AccessLog {
     const { outcome } = end
     const isAnswered = outcome === 'answered' && call.status >= 100
     metrics.answered(integration_id, isAnswered ? `${Math.floor(call.status / 100)}xx` : outcome)
+  }
+
+  #countUnlessProbe(call: FinishedCall): void {
+    if (call.probe_pass === '') this.#countRefusal(call)
+    else
+      void this.#parts.isProbe(call.probe_pass).then((isProbe) => {
+        if (!isProbe) this.#countRefusal(call)
+      })
   }
 
   /** Calls that Envoy refused itself, before the organization was known. */

@@ -1,3 +1,4 @@
+import { PROBE_HEADER } from '../../core/control/probe-pass.ts'
 import { CALL_FACTS, FRAMES, METADATA_NAMESPACE } from '../envoy/call-metadata.ts'
 import { findInMap, readStringValue } from '../envoy/find-in-map.ts'
 import { ProtobufReader } from '../envoy/protobuf-reader.ts'
@@ -22,6 +23,8 @@ export interface FinishedCall {
   details: string
   upstream_failure: string
   route_name: string
+  /** What came as the pass of a probe; empty unless it looks like one. */
+  probe_pass: string
 }
 
 const NAMESPACES = [METADATA_NAMESPACE]
@@ -29,7 +32,7 @@ const KEPT = [CALL_FACTS, FRAMES]
 const NANOS_PER_MS = 1_000_000
 
 /**
- * A StreamAccessLogsMessage, decoded by hand for the same reason as in read-request.ts: only seven of about sixty fields are
+ * A StreamAccessLogsMessage, decoded by hand for the same reason as in read-request.ts: only eight of about sixty fields are
  * needed.
  * @throws if the message is malformed
  */
@@ -57,6 +60,9 @@ const ROUTE_NAME = message(19)
 const START_TIME = message(5)
 const DURATION = message(23)
 const REQUEST_BODY_BYTES = number(12)
+const REQUEST_HEADERS = message(13)
+const PAIR_NAME = message(1)
+const PAIR_VALUE = message(2)
 const RESPONSE_CODE = message(1)
 const RESPONSE_BODY_BYTES = number(3)
 const RESPONSE_DETAILS = message(6)
@@ -75,6 +81,7 @@ function readEntry(reader: ProtobufReader): FinishedCall {
     details: '',
     upstream_failure: '',
     route_name: '',
+    probe_pass: '',
   }
   while (!reader.atEnd) {
     const tag = reader.varint()
@@ -131,6 +138,20 @@ function readRequestProperties(reader: ProtobufReader, call: FinishedCall): void
   while (!reader.atEnd) {
     const tag = reader.varint()
     if (tag === REQUEST_BODY_BYTES) call.bytes_in = reader.varint()
+    else if (tag === REQUEST_HEADERS) readRequestHeader(reader, call)
+    else reader.skip(tag & 7)
+  }
+  reader.leave(outer)
+}
+
+/** A pair of the headers that Envoy was asked to report. */
+function readRequestHeader(reader: ProtobufReader, call: FinishedCall): void {
+  const outer = reader.enter()
+  let name = ''
+  while (!reader.atEnd) {
+    const tag = reader.varint()
+    if (tag === PAIR_NAME) name = reader.latin1()
+    else if (tag === PAIR_VALUE && name === PROBE_HEADER) call.probe_pass = reader.latin1()
     else reader.skip(tag & 7)
   }
   reader.leave(outer)

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { makeProbeCheck } from '../../core/control/probe-pass.ts'
 import { renderEdges } from '../../core/metrics/render-edges.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -53,7 +54,14 @@ export async function runReceiver(env: Environment): Promise<void> {
   await checkAtStart(redis, () => refuseOldVersion(redis))
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const metrics = new EdgeMetrics()
-  const accessLog = new AccessLog({ recorder, metrics, is_stand_in: false, log, nowMs: Date.now })
+  const accessLog = new AccessLog({
+    recorder,
+    metrics,
+    isProbe: makeProbeCheck(redis),
+    is_stand_in: false,
+    log,
+    nowMs: Date.now,
+  })
   let isStopping = false
   /** When Envoy was first notified that this process is stopping. */
   let told_ms = Infinity

@@ -13,5 +13,6 @@ export const finishedCall = (facts: string, more: Partial<FinishedCall> = {}): F
   details: 'via_upstream',
   upstream_failure: '',
   route_name: 'pass-http',
+  probe_pass: '',
   ...more,
 })

@@ -46,6 +46,7 @@ function open({ mock }: TestContext, is_stand_in: boolean, resets = true) {
   const accessLog = new AccessLog({
     recorder,
     metrics: new EdgeMetrics(),
+    isProbe: async () => false,
     is_stand_in,
     log,
     nowMs: () => now_ms,

@@ -217,6 +217,7 @@ test('the reader takes from a message what the definition says is there', () => 
     start_ms: fc.nat(),
     details: fc.constantFrom('', 'via_upstream', 'ext_proc_error'),
     route_name: fc.constantFrom('', 'admin'),
+    probe_pass: fc.constantFrom('', 'a pass'),
   })
   fc.assert(
     fc.property(fc.array(entry), (entries) => {
@@ -242,7 +243,10 @@ test('the reader takes from a message what the definition says is there', () => 
           },
           duration: { seconds: one.seconds, nanos: one.nanos },
         },
-        request: { request_body_bytes: one.bytes_in },
+        request: {
+          request_body_bytes: one.bytes_in,
+          request_headers: { 'x-other': 'a', 'x-agw-probe': one.probe_pass },
+        },
         response: {
           response_code: { value: one.status },
           response_body_bytes: one.bytes_out,
@@ -275,7 +279,7 @@ test('bytes that are no message throw and do nothing worse', () => {
   )
 })
 
-test('answers of APIs and refusals of Envoy are counted, whatever an agent calls itself', () => {
+test('answers of APIs and refusals of Envoy are counted, whatever an agent calls itself, but probes are not', async () => {
   const seen: string[] = []
   const accessLog = new AccessLog({
     recorder: { finished: () => undefined, refusedUnknown: async () => undefined } as Pick<
@@ -286,6 +290,7 @@ test('answers of APIs and refusals of Envoy are counted, whatever an agent calls
       answered: (integration, answer) => void seen.push(`${integration} ${answer}`),
       refusedByEnvoy: (reason) => void seen.push(reason),
     },
+    isProbe: async (pass) => pass === 'a probe',
     is_stand_in: false,
     log: { warn: (_data, message) => assert.fail(message) },
     nowMs: Date.now,
@@ -313,10 +318,15 @@ test('answers of APIs and refusals of Envoy are counted, whatever an agent calls
           entry(facts('a'), 502, 'upstream_reset', { upstream_connection_failure: true }),
           entry('', 503, 'ext_proc_error'),
           entry('', 431, 'request_headers_too_large'),
+          ...['a probe', 'of a caller'].map((pass) => ({
+            ...entry('', 413, 'request_payload_too_large'),
+            request: { request_headers: { 'x-agw-probe': pass } },
+          })),
         ],
       },
     }),
   )
+  await Promise.resolve()
   assert.deepEqual(seen, [
     'int_1 2xx',
     'int_1 4xx',
@@ -324,5 +334,6 @@ test('answers of APIs and refusals of Envoy are counted, whatever an agent calls
     'int_1 unreachable',
     'gateway_unavailable',
     'headers_too_large',
+    'request_too_large',
   ])
 })
