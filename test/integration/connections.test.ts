@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { WebSocket } from 'ws'
+import { parseKeyRing } from '../../core/keys/seal.ts'
+import { CONNECT_TOKEN_MS, sealConnectToken } from '../../core/store/connect-token.ts'
 import { call, type HttpAnswer } from '../kit/call.ts'
 import { ForwardClient } from '../kit/forward-client.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
@@ -260,7 +264,17 @@ test('a call without a connection is refused with a link that an operator uses o
   const auth = { type: 'bearer', token: `given${MARK}` }
   const made = await operator.send('POST', '/admin/organizations', { name: 'stranger' })
   const stranger = operatorAt(stack.proxyUrl, made.admin_token)
-  await stranger.send('POST', '/admin/connect', { token: decoded, auth }, 404)
+  const ring = parseKeyRing(readFileSync(join(stack.dataDir, 'encryption-key'), 'utf8').trim())
+  const sealed = (age_ms: number): string => {
+    const { agent_id } = agent
+    const { integration_id } = own
+    const of = { organization_id: 'org_default', user: null, connection_id: null }
+    return sealConnectToken(ring, { ...of, agent_id, integration_id }, Date.now() - age_ms)
+  }
+  await operator.send('POST', '/admin/connect', { token: sealed(CONNECT_TOKEN_MS / 2) })
+  await operator.send('POST', '/admin/connect', { token: sealed(CONNECT_TOKEN_MS) }, 404)
+  for (const body of [{ token: decoded }, { token: decoded, auth }])
+    await stranger.send('POST', '/admin/connect', body, 404)
   await operator.send('POST', '/admin/connect', { token: `${decoded}A`, auth }, 404)
   const viewer = await operator.send('POST', '/admin/tokens', {
     email: 'viewer@example.com',

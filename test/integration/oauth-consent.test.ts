@@ -251,6 +251,63 @@ test('attack, forged state, callback replay, consent by another user: a state is
   assert.equal(await statusOf(made), 'active')
 })
 
+/** A browser in which an operator has signed in, without its pages. */
+async function signedIn(token: string): Promise<Operator['send']> {
+  const ours = { 'sec-fetch-site': 'same-origin', 'x-agw-client': 'dashboard' }
+  const opened = await fetch(`${stack.apiUrl}/session`, {
+    method: 'POST',
+    headers: { ...ours, authorization: `Bearer ${token}` },
+  })
+  assert.equal(opened.status, 201)
+  const { page_secret } = (await opened.json()) as { readonly page_secret: string }
+  const [cookie = ''] = (opened.headers.get('set-cookie') ?? '').split(';')
+  return async (method, path, body, expect = 200) => {
+    const answer = await fetch(`${stack.apiUrl}${path}`, {
+      method,
+      headers: {
+        ...ours,
+        cookie,
+        'x-agw-page-secret': page_secret,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    })
+    const said = (await answer.json()) as any
+    assert.equal(answer.status, expect, JSON.stringify(said))
+    return said
+  }
+}
+
+test("attack, consent in another browser: what one session began, no other one finishes, be it the same operator's", async () => {
+  const roles = ['operator', 'admin'] as const
+  const [own, others] = await Promise.all(
+    roles.map(async (role): Promise<string> => {
+      const body = { email: `browser-${role}@example.com`, role }
+      return (await admin.send('POST', '/admin/tokens', body)).token
+    }),
+  )
+  const [begins, again, another] = await Promise.all(
+    [own, own, others].map((token = '') => signedIn(token)),
+  )
+  assert.ok(begins && again && another && own !== undefined)
+  const made = await makeConnection()
+  const answered = async (by = begins): Promise<object> => {
+    const { authorize_url } = await by('POST', `${made.path}/authorize`, {})
+    return callbackOf(await provider.consent(authorize_url))
+  }
+  for (const victim of [again, another, operatorAt(stack.apiUrl, own).send]) {
+    const refused = await victim('POST', '/admin/oauth/callback', await answered(), 409)
+    assert.equal(refused.details.reason, 'unknown_state')
+  }
+  // Nor does a session finish what its operator began with the token itself.
+  const begunByToken = await answered(operatorAt(stack.apiUrl, own).send)
+  assert.deepEqual(tokenRequests, [])
+  assert.equal(await statusOf(made), 'needs_consent')
+  await another('POST', '/admin/oauth/callback', begunByToken, 409)
+  await begins('POST', '/admin/oauth/callback', await answered())
+  assert.equal(await statusOf(made), 'active')
+})
+
 test('attack, code injection: a code of another consent is refused, because its verifier is another', async () => {
   const [victim, attacker] = [await makeConnection(), await makeConnection()]
   const stolen = callbackOf(await provider.consent(await authorize(victim)))

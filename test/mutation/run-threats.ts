@@ -6,15 +6,15 @@ import { copyOfPackage } from './copy-of-package.ts'
 import { THREAT_EDITS, type ThreatEdit } from './threat-edits.ts'
 
 /**
- * `npm run test:threats [-- NUMBER…]`: makes each small wrong edit of `threat-edits.ts` in a copy of this package, builds it, and
+ * `npm run test:threats [-- NUMBER… oauth]`: makes each small wrong edit of `threat-edits.ts` in a copy of this package, builds it, and
  * runs the integration test of that threat against the real Envoy. The test must fail. Each test is first run without an edit.
  */
 
 /** Several times what the slowest test takes on a busy machine. */
 const TEST_LIMIT_MS = 180_000
 
-const numbers = new Set(process.argv.slice(2).map(Number))
-const chosen = THREAT_EDITS.filter(({ threat }) => numbers.size === 0 || numbers.has(threat))
+const named = new Set(process.argv.slice(2))
+const chosen = THREAT_EDITS.filter(({ threat }) => named.size === 0 || named.has(String(threat)))
 const copy = copyOfPackage()
 checkFit(copy, chosen, 'test/mutation/threat-edits.ts')
 checkTests()

@@ -1,7 +1,7 @@
-/** A small wrong edit that lets one threat to the forward proxy through, and the test that must find it. */
+/** A small wrong edit that lets one threat through, and the test that must find it. */
 export interface ThreatEdit {
-  /** Counts the threats to the forward proxy; `name` says which. */
-  readonly threat: number
+  /** A number counts the threats to the forward proxy; `name` says which. */
+  readonly threat: number | 'oauth'
   /** What is wrong then. */
   readonly name: string
   readonly file: string
@@ -15,6 +15,9 @@ export interface ThreatEdit {
 const ENVOY = 'envoy/add-forward-proxy.ts'
 const TUNNEL = 'ext-proc/forward/decide-tunnel.ts'
 const INSIDE = 'ext-proc/forward/decide-inside.ts'
+const FINISH = 'admin/oauth/finish-consent.ts'
+const START = 'admin/oauth/start-consent.ts'
+const CONSENT = 'oauth-consent'
 
 export const THREAT_EDITS: readonly ThreatEdit[] = [
   {
@@ -178,5 +181,118 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
     replace:
       'common_tls_context: { validation_context: { trust_chain_verification: ACCEPT_UNTRUSTED, trusted_ca: { filename: $trusted_ca_file } } }',
     test: ['forward-proxy', 'the server of an API is verified'],
+  },
+  {
+    threat: 'oauth',
+    name: 'a state is good twice',
+    file: FINISH,
+    find: 'redis.getdel(',
+    replace: 'redis.get(',
+    test: [CONSENT, 'attack, forged state, callback replay'],
+  },
+  {
+    threat: 'oauth',
+    name: 'another operator completes a consent',
+    file: FINISH,
+    find: '  token_id === actor.token_id &&\n',
+    replace: "  token_id !== '' &&\n",
+    test: [CONSENT, 'attack, forged state, callback replay'],
+  },
+  {
+    threat: 'oauth',
+    name: 'another session of the operator completes a consent',
+    file: FINISH,
+    find: '(session === null || session === actor.session)',
+    replace: "session !== ''",
+    test: [CONSENT, 'attack, consent in another browser'],
+  },
+  {
+    threat: 'oauth',
+    name: 'the challenge of PKCE is in plain text',
+    file: START,
+    find: "code_challenge_method: 'S256'",
+    replace: "code_challenge_method: 'plain'",
+    test: [CONSENT, 'attack, PKCE downgrade'],
+  },
+  {
+    threat: 'oauth',
+    name: 'the URL of a provider replaces what the gateway asks for',
+    file: START,
+    find: 'if (!form.has(name)) form.set(name, value)',
+    replace: 'form.set(name, value)',
+    test: [CONSENT, 'attack, PKCE downgrade'],
+  },
+  {
+    threat: 'oauth',
+    name: 'the answer of another provider counts',
+    file: FINISH,
+    find: ': iss !== issuer)\n',
+    replace: ": iss === '')\n",
+    test: [CONSENT, 'attack, mix-up by iss'],
+  },
+  {
+    threat: 'oauth',
+    name: 'an answer need not say whose it is',
+    file: FINISH,
+    find: "iss_parameter === 'required'",
+    replace: "iss_parameter === 'never'",
+    test: [CONSENT, 'attack, mix-up by iss'],
+  },
+  {
+    threat: 'oauth',
+    name: 'the callback page opens an address that it is given',
+    file: 'admin/oauth/callback.js',
+    find: 'const result = ',
+    replace: "if (query.has('next')) location.assign(query.get('next'))\nconst result = ",
+    test: [CONSENT, 'attack, open redirect'],
+  },
+  {
+    threat: 'oauth',
+    name: 'all consents have one verifier',
+    file: START,
+    find: 'const verifier = randomBytes(SECRET_BYTES)',
+    replace: 'const verifier = Buffer.alloc(SECRET_BYTES)',
+    test: [CONSENT, 'attack, code injection'],
+  },
+  {
+    threat: 'oauth',
+    name: 'a code goes to an endpoint that has changed',
+    file: FINISH,
+    find: 'hashOfAuth(owned.connection.auth) !== consent.auth_hash',
+    replace: "consent.auth_hash === ''",
+    test: [CONSENT, 'attack, changed endpoint'],
+  },
+  {
+    threat: 'oauth',
+    name: 'tokens are kept for an endpoint that has changed',
+    file: FINISH,
+    find: 'hashOfAuth(auth) === hashOfAuth(connection.auth)',
+    replace: "hashOfAuth(auth) !== ''",
+    test: [CONSENT, 'attack, changed endpoint'],
+  },
+  {
+    threat: 'oauth',
+    name: 'an operator of another organization opens the link of a refusal',
+    file: 'admin/connections/connect-routes.ts',
+    find: '  const org = actor.organization_id\n  if (token === null || token.organization_id !== org) return notFound(GONE)\n',
+    replace:
+      '  if (token === null || actor.token_id === token.nonce) return notFound(GONE)\n  const org = token.organization_id\n',
+    test: ['connections', 'a call without a connection is refused with a link'],
+  },
+  {
+    threat: 'oauth',
+    name: 'the link of a refusal counts twice',
+    file: 'admin/connections/connect-routes.ts',
+    find: ' || isUsed === 1)',
+    replace: ' || isUsed > 1)',
+    test: ['connections', 'a call without a connection is refused with a link'],
+  },
+  {
+    threat: 'oauth',
+    name: 'a link of a refusal has no end',
+    file: 'core/store/connect-token.ts',
+    find: 'return left_ms > 0 && left_ms <= CONNECT_TOKEN_MS ? token : null',
+    replace: 'return left_ms <= CONNECT_TOKEN_MS ? token : null',
+    test: ['connections', 'a call without a connection is refused with a link'],
   },
 ]
