@@ -129,6 +129,17 @@ export const AccessRequestView = Strict({
     }),
   ),
   forwarded_at: Nullable(Timestamp),
+  used_before: Nullable(
+    Strict({
+      count: Type.Integer({
+        minimum: 1,
+        description:
+          'How often the same call was approved and used before, each time at most an hour after the last',
+      }),
+      last_used_at: Nullable(Timestamp),
+      request_id: Type.String({ description: 'The last of these requests' }),
+    }),
+  ),
   result: Strict({
     scope_id: Nullable(
       Type.String({ description: 'The scope that an approval with expires_at has made' }),

@@ -173,10 +173,17 @@ export function viewOf(
     consumed_by:
       fields.consumed_by === undefined ? null : (JSON.parse(fields.consumed_by) as TakenBy),
     forwarded_at: maybeTime(fields.forwarded_ms),
+    used_before: usedBefore(fields),
     result: { scope_id: fields.scope_id ?? null },
     evaluation_id,
   }
 }
+
+/** Null if the same call was not approved and used before. */
+const usedBefore = ({ used = '', used_count = '1', used_ms }: AccessRequestFields) =>
+  used === ''
+    ? null
+    : { count: Number(used_count), last_used_at: maybeTime(used_ms), request_id: used }
 
 const timeOf = (ms: string): string => new Date(Number(ms)).toISOString()
 const maybeTime = (ms: string | undefined): string | null => (ms === undefined ? null : timeOf(ms))

@@ -90,8 +90,13 @@ export interface AccessRequestFields extends Record<string, string | undefined> 
   readonly deadline_ms: string
   /** `grantDigest`; empty if an approval is for one call only. */
   readonly grant_digest: string
-  /** The request before for the same call, whose approval was used; empty if there was none. Absent in requests of older versions. */
+  /** The last request for the same call whose approval was used; empty if there was none. Absent in requests of older versions. */
   readonly used?: string
+  /** How many there were, and when that one was used; not older than an hour from one to the next. */
+  readonly used_count?: string
+  readonly used_ms?: string
+  /** A caller knows that it has expired; the next one asks again. */
+  readonly told?: string
   /** Of the agent: its words, masked. */
   readonly justification?: string
   /** What the scanner finds in them, as JSON; `null` if it was busy. */

@@ -63,7 +63,7 @@ export type ApprovalState =
       readonly left_ms: number
       readonly is_new: boolean
       /**
-       * The request before for the same call, whose approval was used; null if there is none. `was_sent` is null as long as its edge has
+       * The last request for the same call whose approval was used; null if there is none. `was_sent` is null as long as its edge has
        * not said: it is being sent, or the edge died.
        */
       readonly used: { readonly request_id: string; readonly was_sent: boolean | null } | null

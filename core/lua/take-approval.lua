@@ -85,21 +85,18 @@ local function usedOf(id)
 end
 
 local function runOfStore() return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '' end
-local before, was_sent = '', -1
+-- How often the same call was approved and used, when last and by which request: each request tells the next.
+local before, uses, used_ms = '', 0, ''
 local id = redis.call('GET', KEYS[1])
 if id then
   local request = KEYS[6] .. id
-  local status, revision, deadline, approvals, approvers, needed, comment, consumed, used, scope_id, approved_run = unpack(redis.call(
-    'HMGET', request, 'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment', 'consumed_ms',
-    'used', 'scope_id', 'approved_run'))
-  local isOpen = status and not consumed and not scope_id and revision == plan.revision
-  if isOpen and status == 'expired' then
-    redis.call('DEL', KEYS[1])
-    return {'expired', id}
-  end
-  if isOpen and tonumber(deadline) <= now then
-    finish(id, status ~= 'denied' and 'expired')
-    redis.call('DEL', KEYS[1])
+  local status, revision, deadline, approvals, approvers, needed, comment, consumed, used, scope_id, approved_run, told, count, last_ms =
+    unpack(redis.call('HMGET', request, 'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment',
+      'consumed_ms', 'used', 'scope_id', 'approved_run', 'told', 'used_count', 'used_ms'))
+  local isOpen = status and not consumed and not told and not scope_id and revision == plan.revision
+  if isOpen and (status == 'expired' or tonumber(deadline) <= now) then
+    redis.call('HSET', request, 'told', '1')
+    if status ~= 'expired' then finish(id, status ~= 'denied' and 'expired') end
     if status ~= 'denied' then return {'expired', id} end
     isOpen = false
   end
@@ -114,7 +111,8 @@ if id then
     end
     finish(id, 'cancelled')
   end
-  if consumed then before, was_sent = usedOf(id) end
+  before, uses, used_ms = used or '', tonumber(count or 0), last_ms or ''
+  if consumed then before, uses, used_ms = id, uses + 1, consumed end
 end
 
 local ask = plan.ask
@@ -124,7 +122,7 @@ local deadline = now + ask.valid_ms
 local request = KEYS[6] .. ask.request_id
 for name, value in pairs(ask.fields) do redis.call('HSET', request, name, value) end
 redis.call('HSET', request, 'status', 'pending', 'agent_id', plan.agent_id, 'agent_revision', plan.revision, 'created_ms', ms(now),
-  'deadline_ms', ms(deadline), 'approvals', '[]', 'used', before)
+  'deadline_ms', ms(deadline), 'approvals', '[]', 'used', before, 'used_count', uses, 'used_ms', used_ms)
 redis.call('PEXPIREAT', request, ms(deadline + KEPT_MS))
 redis.call('SET', KEYS[1], ask.request_id, 'PX', ms(ask.valid_ms + KEPT_MS))
 redis.call('ZADD', KEYS[15], ms(now), ask.request_id)
@@ -133,4 +131,4 @@ for _, open in ipairs({KEYS[2], KEYS[3]}) do
 end
 redis.call('XADD', KEYS[9], 'MAXLEN', '~', plan.activity_max, '*', 'e', ask.entry)
 enqueueEvent(10, plan.organization_id, ask.tag, ask.entry)
-return {'pending', ask.request_id, ask.valid_ms, 1, before, was_sent}
+return {'pending', ask.request_id, ask.valid_ms, 1, usedOf(before)}

@@ -100,6 +100,19 @@ test('a call is refused until a person allows it, then made once: what was appro
   assert.notEqual(requestOf(again), request_id)
   assert.deepEqual(again.json().details.used, { request_id, was_sent: true })
   assert.equal(received().length, 1)
+
+  // Who decides about the repetition sees that it is one, also if another one was withdrawn.
+  const before = { count: 1, last_used_at: (await shown(request_id)).consumed_at, request_id }
+  const withdrawn = requestOf(again)
+  assert.deepEqual((await shown(withdrawn)).used_before, before)
+  await decide(withdrawn, 'cancel')
+  const third = requestOf(await ask(access))
+  assert.deepEqual((await shown(third)).used_before, before)
+  await decide(third, 'approve')
+  assert.equal((await ask(access)).status, 200)
+  const { used_before } = await shown(requestOf(await ask(access)))
+  assert.deepEqual([used_before.count, used_before.request_id], [2, third])
+  assert.equal((await shown(requestOf(await ask(access, { body: '{}' })))).used_before, null)
 })
 
 const CHANGES: readonly (readonly [name: string, more: Partial<HttpCall>, path?: string])[] = [

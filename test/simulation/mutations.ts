@@ -317,8 +317,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'an approval has no end',
     subject: 'approvals',
     file: TAKE,
-    find: 'if isOpen and tonumber(deadline) <= now then',
-    replace: 'if isOpen and tonumber(deadline) <= 0 then',
+    find: 'tonumber(deadline) <= now) then',
+    replace: 'tonumber(deadline) <= 0) then',
     also: {
       file: TAKE,
       find: "KEYS[2], '-inf', ms(now), 'LIMIT'",

@@ -371,6 +371,27 @@ test('a request that has expired is told once, makes room and is asked for again
   assert.equal((await ask('c')).kind, 'pending')
 })
 
+test('that a call was approved and used before outlives a request that expired in between', async () => {
+  const { redis } = await unitStore()
+  const { ask } = await anAsker(redis)
+  const asked = await ask('u', { valid_ms: 0 })
+  assert.ok(asked.kind === 'pending')
+  const { request_id } = asked
+  await redis.hset(REDIS_KEYS.accessRequest(ORG, request_id), 'consumed_ms', '5')
+  for (let again = 0; again < 2; again++) {
+    const next = await ask('u', { valid_ms: 0 })
+    assert.ok(next.kind === 'pending')
+    assert.deepEqual(next.used, { request_id, was_sent: null })
+    const key = REDIS_KEYS.accessRequest(ORG, next.request_id)
+    assert.deepEqual(await redis.hmget(key, 'used', 'used_count', 'used_ms'), [
+      request_id,
+      '1',
+      '5',
+    ])
+    assert.equal((await ask('u', { valid_ms: 0 })).kind, 'expired')
+  }
+})
+
 test('ended requests are kept up to a bound, and expire in the store by themselves', async () => {
   const { redis } = await unitStore()
   const { ask } = await anAsker(redis)

@@ -68,24 +68,31 @@ const Findings = ({ found }: { found: AccessRequest['justification_findings'] })
     </p>
   )
 
+const Why = ({ request }: { request: AccessRequest }) =>
+  request.justification === null ? (
+    <span class="muted">none given</span>
+  ) : (
+    <>
+      <Findings found={request.justification_findings} />
+      <blockquote>{plainText(request.justification)}</blockquote>
+    </>
+  )
+
+const ApprovedBefore = ({ used }: { used: NonNullable<AccessRequest['used_before']> }) => (
+  <>
+    {countOf(used.count, 'time')}, last used{' '}
+    {used.last_used_at !== null && <Time at={used.last_used_at} />} by{' '}
+    <a href={linkTo(['requests', used.request_id])}>{used.request_id}</a>
+  </>
+)
+
 export function RequestFacts({ request }: { request: AccessRequest }) {
-  const { call, justification, approvals, needed, status, decided_by, decided_at, comment } =
-    request
+  const { call, approvals, needed, status, decided_by, decided_at, comment } = request
   const { scope_id } = request.result
   return (
     <Facts
       facts={[
-        [
-          'Why (agent’s words)',
-          justification === null ? (
-            <span class="muted">none given</span>
-          ) : (
-            <>
-              <Findings found={request.justification_findings} />
-              <blockquote>{plainText(justification)}</blockquote>
-            </>
-          ),
-        ],
+        ['Why (agent’s words)', <Why request={request} />],
         [
           'Asked',
           <>
@@ -99,6 +106,9 @@ export function RequestFacts({ request }: { request: AccessRequest }) {
             )}
           </>,
         ],
+        ...(request.used_before === null
+          ? []
+          : [['Approved before', <ApprovedBefore used={request.used_before} />] as const]),
         ['Its last hour', lastHour(request.last_hour)],
         ...(needed > 1 || approvals.length > 0
           ? [
