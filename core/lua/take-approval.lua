@@ -93,7 +93,7 @@ if id then
   local status, revision, deadline, approvals, approvers, needed, comment, consumed, used, scope_id, approved_run, told, count, last_ms =
     unpack(redis.call('HMGET', request, 'status', 'agent_revision', 'deadline_ms', 'approvals', 'approvers', 'needed', 'comment',
       'consumed_ms', 'used', 'scope_id', 'approved_run', 'told', 'used_count', 'used_ms'))
-  local isOpen = status and not consumed and not told and not scope_id and revision == plan.revision
+  local isOpen = not told and status and not consumed and not scope_id and revision == plan.revision
   if isOpen and (status == 'expired' or tonumber(deadline) <= now) then
     redis.call('HSET', request, 'told', '1')
     if status ~= 'expired' then finish(id, status ~= 'denied' and 'expired') end
