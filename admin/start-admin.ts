@@ -111,7 +111,7 @@ export async function startAdmin(
     stops.push(watchProxy({ redis, settings, organization_id, log }))
     const { killLease_ms: lease_ms } = settings
     const sweep = { redis, subscription, lease_ms, log }
-    if (gate === null) stops.push(startBeacon(redis, name, lease_ms), startKillSweeper(sweep))
+    if (gate === null) stops.push(startBeacon(redis, name, lease_ms).stop, startKillSweeper(sweep))
     stops.push(watchEdges({ redis, organization_id, lease_ms, now: () => new Date() }))
     const scans = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
     stops.push(() => scans.close())

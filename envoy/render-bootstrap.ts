@@ -72,7 +72,7 @@ const KEEPALIVE_TIMEOUT_SHARE = 1 / 3
  */
 const HEALTH_CHECKS = {
   held: { unhealthy_threshold: 5, health_interval: '0.5s' },
-  otherwise: { unhealthy_threshold: 2, health_interval: '0.2s' },
+  otherwise: { unhealthy_threshold: 2, health_interval: '0.4s' },
 }
 
 /** Headers that end at this gateway; `_` is read as `-` because CGI-like servers do so. */

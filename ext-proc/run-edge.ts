@@ -216,7 +216,7 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   await told
   clearTimeout(limit)
   clearTimeout(force)
-  fleet.stopBeacon()
+  fleet.beacon.stop()
   await Promise.allSettled([recorder.stop(), uses.stop(), traces?.stop(), stopMetrics()])
   // The first process of a container waits for its own children only: orphans would stay as zombies.
   await scans.pool.close()

@@ -82,9 +82,11 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     const isLeader = await attempt('electing the leader for the activity log', async () => {
       if (nowMs() < led.until_ms) return true
       const asked_ms = nowMs()
-      const held = await lease.hold(redis, REDIS_KEYS.activityLeader, parts.name, LEADERSHIP_MS)
+      const [held, organization_ids] = await Promise.all([
+        lease.hold(redis, REDIS_KEYS.activityLeader, parts.name, LEADERSHIP_MS),
+        redis.hkeys(REDIS_KEYS.organizations),
+      ])
       if (held === 'not ours') return null
-      const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
       led = { until_ms: asked_ms + RENEWAL_MS, organization_ids, places: new Map() }
       return true
     })
@@ -101,11 +103,11 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       if (has_more.includes(true)) pause_ms = 0
       if (nowMs() >= due.floods) {
         due.floods = nowMs() + FLOODS_INTERVAL_MS
-        await attempt('recording counted refusals in the activity log', () =>
-          tellFloods(redis, now()),
-        )
-        await attempt('looking at the clock of the store', () => keepSchedules(parts))
-        await attempt('resolving alerts', () => resolveAlerts(redis, organization_ids, now()))
+        await Promise.all([
+          attempt('recording counted refusals in the activity log', () => tellFloods(redis, now())),
+          attempt('looking at the clock of the store', () => keepSchedules(parts)),
+          attempt('resolving alerts', () => resolveAlerts(redis, organization_ids, now())),
+        ])
       }
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS

@@ -124,12 +124,15 @@ class Analyser {
 
   async #holdsLease(): Promise<boolean> {
     if (performance.now() - this.#held_ms < RENEWAL_MS) return true
-    const lease = await this.#store.hold()
+    const [lease, organization_ids] = await Promise.all([
+      this.#store.hold(),
+      this.#parts.redis.hkeys(REDIS_KEYS.organizations),
+    ])
     // Another process may have stored state that this one has not read.
     if (lease !== 'renewed') this.#organizations.clear()
     if (lease === 'not ours') return false
     this.#held_ms = performance.now()
-    this.#organization_ids = await this.#parts.redis.hkeys(REDIS_KEYS.organizations)
+    this.#organization_ids = organization_ids
     for (const known of this.#organizations.keys())
       if (!this.#organization_ids.includes(known)) this.#organizations.delete(known)
     return true

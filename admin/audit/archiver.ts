@@ -147,8 +147,12 @@ class Archiver {
     if (this.#roots?.primary_id !== this.#parts.ring.primary_id) await this.#readKeys()
     if (nowMs() < this.#held_until_ms) return true
     const asked_ms = nowMs()
-    if (!(await this.#takeLease())) return false
-    this.#organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
+    const [isHeld, organization_ids] = await Promise.all([
+      this.#takeLease(),
+      redis.hkeys(REDIS_KEYS.organizations),
+    ])
+    if (!isHeld) return false
+    this.#organization_ids = organization_ids
     this.#held_until_ms = asked_ms + RENEWAL_MS
     return true
   }

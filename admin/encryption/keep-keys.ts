@@ -135,8 +135,10 @@ class Keeper {
 
   async #step(): Promise<void> {
     const { redis, ring, name, log } = this.#parts
-    await noteHolder(redis, name, [...this.#configured.keys.keys()])
-    const stored = await this.#established()
+    const [, stored] = await Promise.all([
+      noteHolder(redis, name, [...this.#configured.keys.keys()]),
+      this.#established(),
+    ])
     const mismatch = keyMismatch(ring, stored)
     if (mismatch !== null) return this.#report(mismatch)
     const active = activeKeyId(stored) ?? ring.primary_id

@@ -81,7 +81,7 @@ export async function startGate(
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
     stops.push(
-      startBeacon(redis, name, lease_ms),
+      startBeacon(redis, name, lease_ms).stop,
       startKillSweeper({ redis, subscription, lease_ms, log }),
     )
     // Kills encrypt nothing, so the keys are not followed here.

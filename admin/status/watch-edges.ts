@@ -20,13 +20,15 @@ export function watchEdges(parts: EdgeWatch): () => void {
     let before: ReadonlySet<string> = new Set()
     for (;;) {
       await wait(parts.lease_ms, undefined, { signal: stopped.signal, ref: false })
-      // While the store is unavailable, the edges are unknown.
-      const shared = await sharedNames(parts).catch(() => new Map<string, readonly EdgeRecord[]>())
+      // At the same time, so that they are asked for together. While the store is unavailable, the edges are unknown.
+      const [shared] = await Promise.all([
+        sharedNames(parts).catch(() => new Map<string, readonly EdgeRecord[]>()),
+        lookAtClocks().catch(() => undefined),
+        lookForLost().catch(() => undefined),
+      ])
       for (const [name, records] of shared)
         if (before.has(name)) await report(parts, name, records).catch(() => undefined)
       before = new Set(shared.keys())
-      await lookAtClocks().catch(() => undefined)
-      await lookForLost().catch(() => undefined)
     }
   })().catch(() => undefined)
   return () => stopped.abort()

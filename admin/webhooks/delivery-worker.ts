@@ -13,7 +13,7 @@ import { readableRecord } from '../../core/store/stored-record.ts'
 const ATTEMPTS_MAX = 256
 const CLAIM_MAX = 64
 /** A route or another process may have made a delivery due; this finds out only by polling. Events of this process wake it. */
-export const LOOK_INTERVAL_MS = 1_000
+export const LOOK_INTERVAL_MS = 2_000
 const STORE_PAUSE_MS = 300
 /** Webhooks of a newer version that the log has named; more are named again. */
 const NAMED_MAX = 1000

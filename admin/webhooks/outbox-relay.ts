@@ -11,7 +11,7 @@ import type { Webhook } from './webhook.ts'
 
 const BATCH = 100
 /** How long one read of an empty outbox blocks; floods and shutdown are handled in between. */
-const BLOCK_MS = 1000
+const BLOCK_MS = 2000
 const STORE_PAUSE_MS = 300
 
 export interface RelayParts {

@@ -6,9 +6,10 @@
 -- Returns: 0 when this process sent the beacon, else for how many ms another process is elected
 -- @include hold-lease
 -- @include edge-beats
-if holdLease(KEYS[1], ARGV[1], ARGV[2]) == 0 then return math.max(1, redis.call('PTTL', KEYS[1])) end
-local found = redis.call('MGET', KEYS[4], KEYS[2])
-lookAtBeats(KEYS[3], KEYS[4], found[1])
+local found = redis.call('MGET', KEYS[1], KEYS[2], KEYS[4])
+local held, left_ms = holdLease(KEYS[1], ARGV[1], ARGV[2], found[1])
+if held == 0 then return math.max(1, left_ms) end
+lookAtBeats(KEYS[3], KEYS[4], found[3])
 local epoch = found[2] or '0'
 redis.call('PUBLISH', ARGV[3], '{"kind":"beacon","version":1,"epoch":' .. epoch .. ',"sender":' .. cjson.encode(ARGV[1]) .. '}')
 return 0

@@ -20,6 +20,8 @@ const ACKNOWLEDGEMENT_TTL_S = 3600
 const TELL_AGAIN_MS = 1_000
 /** Agents that a heartbeat names; each takes about 60 bytes. */
 const BUSIEST_MAX = 50
+/** Without calls, a heartbeat and a ping are sent only every second time: two thirds of the lease are always left then. */
+const IDLE_TURNS = 2
 /** How often calls in flight are cut while there is no lease. A lease that expires cuts them at once. */
 const LEASE_CHECK_INTERVAL_MS = 50
 
@@ -45,6 +47,10 @@ export interface EdgeLinkParts {
    * @throws if the store cannot be read
    */
   readonly resync: (acknowledge: (epoch: number, counts: CutCounts) => void) => Promise<void>
+  /** Looks whether this process was paused; called before each beat, and before each beacon counts. */
+  readonly tick: () => void
+  /** Another process has sent the beacon. */
+  readonly beaconSent: () => void
   /** The connection was lost, and the new one may lead to a different store. */
   readonly reconnected: () => void
   readonly nowMs: () => number
@@ -71,6 +77,10 @@ export class EdgeLink {
   /** The last heartbeat, while messages up to the epoch that it read are still in transit. */
   #owedBeat: { readonly epoch: number; readonly sent_ms: number } | null = null
   #draining = false
+  /** Since the last heartbeat and ping were sent. */
+  #turns = 0
+  /** So many there had been at the last turn. */
+  #calls = 0
 
   constructor(parts: EdgeLinkParts) {
     this.#parts = parts
@@ -98,12 +108,25 @@ export class EdgeLink {
     await subscription.subscribe(CHANNELS.control)
     this.#timers.push(
       setInterval(() => {
-        void this.#beat()
-        void this.#ping()
+        this.#parts.tick()
+        const isTurn = this.#isTurn()
+        if (isTurn) void this.#beat()
+        void this.#ping(isTurn)
       }, edgeBeatInterval(lease_ms)),
     )
     this.#cutWithoutLease()
-    await Promise.all([this.#beat(), this.#ping()])
+    await Promise.all([this.#beat(), this.#ping(true)])
+  }
+
+  /** Whether to send a heartbeat and a ping now. */
+  #isTurn(): boolean {
+    const { inFlight, lease } = this.#parts
+    const isIdle =
+      inFlight.size === 0 && inFlight.total === this.#calls && lease.isHeld && !this.#draining
+    this.#calls = inFlight.total
+    if (++this.#turns < IDLE_TURNS && isIdle) return false
+    this.#turns = 0
+    return true
   }
 
   /** This process was paused, so the missing messages say nothing about the connection. */
@@ -151,6 +174,8 @@ export class EdgeLink {
     if (message === null) return
     const heard_ms = this.#parts.nowMs()
     if (message.kind === 'beacon') {
+      this.#parts.tick()
+      if (message.sender !== processOf(this.#parts.edge)) this.#parts.beaconSent()
       this.#beaconHeard_ms = heard_ms
       if (message.epoch !== this.#epoch) void this.#catchUp(message.epoch, heard_ms)
       else if (this.#resyncing === null && this.#nextResync === null)
@@ -311,7 +336,11 @@ export class EdgeLink {
       draining: this.#draining,
     }
     const epoch = await this.#write(JSON.stringify(record)).catch(() => null)
-    if (epoch === null) return
+    if (epoch === null) {
+      // Tried again at the next turn.
+      this.#turns = IDLE_TURNS
+      return
+    }
     if (heard !== null && epoch < heard) {
       log.warn(
         { heard, found: epoch },
@@ -355,7 +384,7 @@ export class EdgeLink {
    * One ping at a time. A subscription that does not answer a ping, or delivers no beacon, for half a lease is closed and
    * reopened.
    */
-  async #ping(): Promise<void> {
+  async #ping(isTurn: boolean): Promise<void> {
     const { subscription, lease, lease_ms, nowMs } = this.#parts
     const sent_ms = nowMs()
     if (subscription.status !== 'ready') return
@@ -366,7 +395,7 @@ export class EdgeLink {
       reconnect(subscription)
       return
     }
-    if (this.#awaitedPing !== null) return
+    if (this.#awaitedPing !== null || !isTurn) return
     const own = { since_ms: sent_ms }
     this.#awaitedPing = own
     await subscription.ping().then(

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import { startBeacon } from '../../core/control/beacon.ts'
-import { beaconInterval } from '../../core/control/control-message.ts'
+import { type Beacon, startBeacon } from '../../core/control/beacon.ts'
+import { edgeBeatInterval } from '../../core/control/control-message.ts'
 import { EDGE_MEMBERS } from '../../core/store/edge-members.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
@@ -61,8 +61,8 @@ export interface Membership {
   }
   /** The calls that wait for a person. */
   readonly held: HeldCalls
-  /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
-  stopBeacon(): void
+  /** `stop` hands it over to another process. The link itself ends with `link.stop`. */
+  readonly beacon: Beacon
 }
 
 const nowMs = (): number => performance.now()
@@ -122,7 +122,7 @@ export async function joinFleet({
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
   const key_ids = followKeys(settings, keyRing, policy)
   const lease = new LivenessLease(lease_ms, nowMs)
-  const stall = new StallWatch(nowMs, beaconInterval(lease_ms), (stood_ms) => {
+  const stall = new StallWatch(nowMs, edgeBeatInterval(lease_ms), (stood_ms) => {
     if (stood_ms > lease_ms / 3) doubtLease(lease, stood_ms, log)
     link.stalled()
   })
@@ -131,6 +131,7 @@ export async function joinFleet({
   const verifyKills = makeVerifier(parts, log)
   const authority = { ...NO_AUTHORITY }
   const held = new HeldCalls(commands)
+  const beacon = startBeacon(commands, process_id, lease_ms)
   const link = new EdgeLink({
     commands,
     subscription,
@@ -157,6 +158,8 @@ export async function joinFleet({
       return enforceKill({ ...parts, confirmSoon }, target)
     },
     cutDeleted: (organization_id) => cutDeleted(parts, organization_id),
+    tick: () => stall.tick(),
+    beaconSent: () => beacon.heard(),
     replaceAuthority: () => authority.replace(),
     resync: async (acknowledge) => {
       // Otherwise this edge has no lease and refuses calls; the reason is logged with each attempt.
@@ -167,9 +170,8 @@ export async function joinFleet({
     },
     reconnected: verifyKills,
   })
-  const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
-  return { ...parts, reviews, clock, lease, stall, link, keyRing, stopBeacon, authority, held }
+  return { ...parts, reviews, clock, lease, stall, link, keyRing, beacon, authority, held }
 }
 
 /** The kills and locks that this edge knows; what the store has lost of them is restored. */

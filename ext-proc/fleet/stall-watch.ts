@@ -9,23 +9,25 @@ export class StallWatch {
   readonly #nowMs: () => number
   readonly #onStall: (stood_ms: number) => void
   readonly #tick_ms: number
-  readonly #timer: NodeJS.Timeout
   #ticked_ms: number
   #catchingUp: Promise<void> | null = null
 
   /**
    * `nowMs` is monotonic; `onStall` is called once per stall with its duration, measured from the last tick or call: it may seem
    * `tick_ms` longer than it was, never shorter.
+   * @param tick_ms `tick` is called at least this often
    */
   constructor(nowMs: () => number, tick_ms: number, onStall: (stood_ms: number) => void) {
     this.#nowMs = nowMs
     this.#onStall = onStall
     this.#tick_ms = tick_ms
     this.#ticked_ms = nowMs()
-    this.#timer = setInterval(() => {
-      if (nowMs() - this.#ticked_ms >= tick_ms + STALL_MS) void this.caughtUp()
-      this.#ticked_ms = nowMs()
-    }, tick_ms)
+  }
+
+  /** Comes with what the process does regularly: a timer of its own would wake an idle process once more. */
+  tick(): void {
+    if (this.#nowMs() - this.#ticked_ms >= this.#tick_ms + STALL_MS) void this.caughtUp()
+    this.#ticked_ms = this.#nowMs()
   }
 
   /** Null if there was no stall; otherwise resolves when everything that had arrived has been read. */
@@ -50,9 +52,5 @@ export class StallWatch {
       )
     })
     return this.#catchingUp
-  }
-
-  stop(): void {
-    clearInterval(this.#timer)
   }
 }

@@ -103,6 +103,7 @@ export class CallsInFlight {
   #size = 0
   /** Cuts that have not yet reached all their calls. */
   #cutting = 0
+  #total = 0
 
   get isCutting(): boolean {
     return this.#cutting > 0
@@ -121,7 +122,13 @@ export class CallsInFlight {
     return this.#size
   }
 
+  /** How many there have been. */
+  get total(): number {
+    return this.#total
+  }
+
   add(call: CallInFlight): void {
+    this.#total++
     const key = keyOf(call.organization_id, call.agent_id)
     const calls = this.#byAgent.get(key)
     call.list_place = calls?.length ?? 0

@@ -219,7 +219,8 @@ const FUNCTIONS: Readonly<Record<string, LuaFunction>> = {
   type: (value) => [
     value === undefined ? 'nil' : value instanceof LuaTable ? 'table' : typeof value,
   ],
-  unpack: (list) => (list as LuaTable).list,
+  unpack: (list, from = 1, to) =>
+    (list as LuaTable).list.slice(Number(from) - 1, to === undefined ? undefined : Number(to)),
   pcall: (run, ...args) => {
     try {
       return [true, ...(run as LuaFunction)(...args)]

@@ -50,7 +50,7 @@ function anEdge(t: TestContext, channel: FakeControlChannel) {
   const resyncs = pendings<void>()
   const enforcing = pendings<CutCounts>()
   const authorities = pendings<void>()
-  const state = { holdsResyncs: false, holdsKills: false, resyncs: 0, reconnected: 0 }
+  const state = { holdsResyncs: false, holdsKills: false, resyncs: 0, reconnected: 0, ticks: 0, heard: 0 }
   /** What the next resync finds to acknowledge. */
   let waited: readonly number[] = []
   const link = new EdgeLink({
@@ -68,6 +68,8 @@ function anEdge(t: TestContext, channel: FakeControlChannel) {
         ? enforcing.begin()
         : Promise.resolve({ terminated: 2, unconfirmed: 1 })
     },
+    tick: () => void state.ticks++,
+    beaconSent: () => void state.heard++,
     replaceAuthority: () => authorities.begin(),
     cutDeleted: async (organization_id) => {
       cutOrganizations.push(organization_id)
@@ -151,7 +153,40 @@ test('beacons, answered pings and beats keep the lease for as long as they come'
   await channel.pass(10 * LEASE_MS)
   assert.ok(lease.left_ms > LEASE_MS / 2)
   assert.equal(state.resyncs, 1, 'no gap was seen')
+  assert.equal(state.heard, 121, 'beacons of another process')
+  assert.equal(state.ticks, 181, 'with beats and beacons, each is looked at whether it came after a pause')
   assert.equal(channel.subscription.destroyed, 0)
+})
+
+test('without calls every second heartbeat and ping is sent, until one of them fails or a call has come', async (t) => {
+  const { channel, lease, inFlight } = await aServingEdge(t)
+  const beatsIn = async (ms: number): Promise<number> => {
+    const before = channel.beats.length
+    await channel.pass(ms)
+    return channel.beats.length - before
+  }
+  let least_ms = LEASE_MS
+  for (let i = 0; i < 100; i++) {
+    await channel.pass(50)
+    least_ms = Math.min(least_ms, lease.left_ms)
+  }
+  assert.ok(least_ms >= (2 / 3) * LEASE_MS, 'two thirds of the lease are left')
+  assert.equal(await beatsIn(4_000), 4)
+  const { call } = aCall('a')
+  inFlight.add(call)
+  assert.equal(await beatsIn(4_000), 8)
+  inFlight.remove(call)
+  assert.equal(await beatsIn(4_000), 4)
+  for (let i = 0; i < 8; i++) {
+    inFlight.add(call)
+    inFlight.remove(call)
+    assert.equal(await beatsIn(500), 1, 'a call between two heartbeats counts')
+  }
+  await channel.pass(1_000)
+  channel.isStoreUp = false
+  await channel.pass(1_000)
+  channel.isStoreUp = true
+  assert.equal(await beatsIn(500), 1, 'one that failed is sent again at the next turn')
 })
 
 /** What fails, and how long after it the edge may still serve at most. */
@@ -210,7 +245,8 @@ test('a ping that is not answered for half a lease closes the subscription; ther
 })
 
 test('a late answer to a ping counts from when it was sent', async (t) => {
-  const { channel, lease } = await aServingEdge(t)
+  const { channel, lease, inFlight } = await aServingEdge(t)
+  inFlight.add(aCall('a').call)
   channel.subscription.isAnswering = false
   await channel.pass(500)
   const sent_ms = channel.now_ms
@@ -464,7 +500,8 @@ test('after a reconnect nothing is trusted: the store is read, and every message
 })
 
 test('a beat proves nothing until the messages up to the epoch that it found are here', async (t) => {
-  const { channel, lease } = await aServingEdge(t)
+  const { channel, lease, inFlight } = await aServingEdge(t)
+  inFlight.add(aCall('a').call)
   channel.isSendingBeacons = false
   channel.change([KEY], 'lost')
   await channel.pass(500)
@@ -477,7 +514,8 @@ test('a beat proves nothing until the messages up to the epoch that it found are
 })
 
 test('a store that is behind what was received is not the one that publishes: the subscription is reopened', async (t) => {
-  const { channel, lease, warnings } = await aServingEdge(t)
+  const { channel, lease, inFlight, warnings } = await aServingEdge(t)
+  inFlight.add(aCall('a').call)
   channel.isSendingBeacons = false
   channel.epoch = 4
   await channel.pass(500)
@@ -589,6 +627,8 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
       const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
       const link = new EdgeLink({
         commands: channel.commands,
+    tick: () => undefined,
+    beaconSent: () => undefined,
         urgent: channel.urgent,
         subscription: channel.subscription as never,
         edge: { edge_id: 'e', region: '', started_at: '' },

@@ -45,7 +45,12 @@ local function lookAtBeats(beats, clock, found, now)
   local now_ms, behind_ms, run = readBeatClock(found or redis.call('GET', clock), now)
   if behind_ms ~= 0 then
     local edges = redis.call('ZRANGE', beats, 0, -1, 'WITHSCORES')
-    for i = 1, #edges, 2 do redis.call('ZADD', beats, movedBeat(edges[i + 1], now_ms, behind_ms), edges[i]) end
+    local moved = {}
+    for i = 1, #edges, 2 do
+      moved[i] = movedBeat(edges[i + 1], now_ms, behind_ms)
+      moved[i + 1] = edges[i]
+    end
+    for i = 1, #moved, 200 do redis.call('ZADD', beats, unpack(moved, i, math.min(i + 199, #moved))) end
   end
   redis.call('SET', clock, string.format('%.0f', now_ms) .. ' ' .. run)
   return now_ms
