@@ -5,8 +5,8 @@ import { onBeat } from '../../core/system/on-beat.ts'
 
 /** How long one read blocks; new organizations are seen in between. */
 const BLOCK_MS = 2_000
-/** Under load, the logs are looked at this often. */
-const PACE_MS = 250
+/** Under load, the logs are looked at this often: what the jobs do costs by the round, and hardly by the entry. */
+const PACE_MS = 1_000
 const STORE_PAUSE_MS = 500
 
 /**

@@ -148,6 +148,7 @@ export class AccessLog {
       this.#write(call)
       newest_ms = Math.max(newest_ms, call.start_ms + call.duration_ms)
     }
+    this.#parts.recorder.settle()
     return newest_ms
   }
 

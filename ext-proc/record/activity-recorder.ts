@@ -19,6 +19,8 @@ const FLUSH_INTERVAL_MS = 100
 const BATCH_MAX = 4 * BLOCK_ENTRIES_MAX
 /** Fewer entries are written one by one: a block of them would save nothing. */
 const BLOCK_ENTRIES_MIN = 3
+/** So many are written without waiting for more: a block of twice as many would save little. */
+const SOON_ENTRIES = BLOCK_ENTRIES_MAX / 2
 /** Entries that are written before the response to their call, and that arise in one turn of the event loop: some 100 kB. */
 const TURN_ENTRIES_MAX = 64
 /** A number alone, so only its sum is written. */
@@ -122,6 +124,14 @@ export class ActivityRecorder {
     this.#queue.push({ organization_id, line, is_packed })
     if (this.#queue.length >= BATCH_MAX) void this.flush()
     else this.#writeSoon()
+  }
+
+  /** All that came together was taken: if it is much, it is written while it is in the caches of the processor. */
+  settle(): void {
+    if (this.#isStopped || this.#queue.length < SOON_ENTRIES) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    void this.flush().then(() => this.#writeWhatWaits())
   }
 
   /**

@@ -89,6 +89,24 @@ const logged = async (agent_id: string | null): Promise<ActivityEntry[]> =>
 const suppressedOf = (entries: readonly ActivityEntry[]): unknown[] =>
   entries.map(({ data }) => data['suppressed']).filter((number) => number !== undefined)
 
+test('much that came together is written at once, a little with what comes in the next tenth of a second', async () => {
+  await connected()
+  const waiting = (): number => recorder.metrics.agw_activity_waiting_entries
+  const take = (count: number): void => {
+    for (let i = 0; i < count; i++) recorder.allowed(activityEntry('request_allowed'))
+    recorder.settle()
+  }
+  const inLog = async (): Promise<number> => (await logEntries(redis, ORG)).length
+  const before = await inLog()
+  take(31)
+  assert.equal(waiting(), 31)
+  take(1)
+  assert.equal(waiting(), 0)
+  take(5)
+  assert.equal(waiting(), 5)
+  await until('all are in the log', async () => (await inLog()) === before + 37)
+})
+
 test('a flood is reported where it was: an entry of each agent, reason and minute says how many more there were', async () => {
   await connected()
   await redis.hset(REDIS_KEYS.organizations, ORG, '{}')

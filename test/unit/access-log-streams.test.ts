@@ -42,7 +42,7 @@ function open({ mock }: TestContext, is_stand_in: boolean, resets = true) {
   let is_ended = false
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   const log = { warn: (_data: object, message: string) => assert.fail(message) }
-  const recorder = {} as ActivityRecorder
+  const recorder = { settle: () => undefined } as ActivityRecorder
   const accessLog = new AccessLog({
     recorder,
     metrics: new EdgeMetrics(),

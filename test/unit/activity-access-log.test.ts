@@ -282,10 +282,11 @@ test('bytes that are no message throw and do nothing worse', () => {
 test('answers of APIs and refusals of Envoy are counted, whatever an agent calls itself, but probes are not', async () => {
   const seen: string[] = []
   const accessLog = new AccessLog({
-    recorder: { finished: () => undefined, refusedUnknown: async () => undefined } as Pick<
-      ActivityRecorder,
-      'finished' | 'refusedUnknown'
-    > as ActivityRecorder,
+    recorder: {
+      finished: () => undefined,
+      settle: () => undefined,
+      refusedUnknown: async () => undefined,
+    } as Pick<ActivityRecorder, 'finished' | 'settle' | 'refusedUnknown'> as ActivityRecorder,
     metrics: {
       answered: (integration, answer) => void seen.push(`${integration} ${answer}`),
       refusedByEnvoy: (reason) => void seen.push(reason),
