@@ -103,11 +103,9 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       if (has_more.includes(true)) pause_ms = 0
       if (nowMs() >= due.floods) {
         due.floods = nowMs() + FLOODS_INTERVAL_MS
-        await Promise.all([
-          attempt('recording counted refusals in the activity log', () => tellFloods(redis, now())),
-          attempt('looking at the clock of the store', () => keepSchedules(parts)),
-          attempt('resolving alerts', () => resolveAlerts(redis, organization_ids, now())),
-        ])
+        await Promise.all(
+          Object.entries(chores(parts, organization_ids)).map(([job, work]) => attempt(job, work)),
+        )
       }
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS
@@ -130,6 +128,16 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
   await sending
   await lease.release(redis, REDIS_KEYS.activityLeader, parts.name)
 }
+
+/** At the same time, so that they ask the store together. */
+const chores = (
+  { redis, log, now }: ActivityWorkerParts,
+  organization_ids: readonly string[],
+): Readonly<Record<string, () => Promise<unknown>>> => ({
+  'recording counted refusals in the activity log': () => tellFloods(redis, now()),
+  'looking at the clock of the store': () => keepSchedules({ redis, log }),
+  'resolving alerts': () => resolveAlerts(redis, organization_ids, now()),
+})
 
 /** About new alerts, and about requests that wait. That one of both fails does not stop the other. */
 async function sendMails(

@@ -50,7 +50,14 @@ function anEdge(t: TestContext, channel: FakeControlChannel) {
   const resyncs = pendings<void>()
   const enforcing = pendings<CutCounts>()
   const authorities = pendings<void>()
-  const state = { holdsResyncs: false, holdsKills: false, resyncs: 0, reconnected: 0, ticks: 0, heard: 0 }
+  const state = {
+    holdsResyncs: false,
+    holdsKills: false,
+    resyncs: 0,
+    reconnected: 0,
+    ticks: 0,
+    heard: 0,
+  }
   /** What the next resync finds to acknowledge. */
   let waited: readonly number[] = []
   const link = new EdgeLink({
@@ -154,7 +161,11 @@ test('beacons, answered pings and beats keep the lease for as long as they come'
   assert.ok(lease.left_ms > LEASE_MS / 2)
   assert.equal(state.resyncs, 1, 'no gap was seen')
   assert.equal(state.heard, 121, 'beacons of another process')
-  assert.equal(state.ticks, 181, 'with beats and beacons, each is looked at whether it came after a pause')
+  assert.equal(
+    state.ticks,
+    181,
+    'with beats and beacons, each is looked at whether it came after a pause',
+  )
   assert.equal(channel.subscription.destroyed, 0)
 })
 
@@ -627,8 +638,8 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
       const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
       const link = new EdgeLink({
         commands: channel.commands,
-    tick: () => undefined,
-    beaconSent: () => undefined,
+        tick: () => undefined,
+        beaconSent: () => undefined,
         urgent: channel.urgent,
         subscription: channel.subscription as never,
         edge: { edge_id: 'e', region: '', started_at: '' },
