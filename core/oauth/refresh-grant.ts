@@ -201,7 +201,7 @@ async function fateOf(
   if (grant.rotates === false) return 'usable'
   const isWithin = (limit_ms: number): boolean =>
     now_ms >= sent_ms - STEP_MS && now_ms < sent_ms + limit_ms
-  if (isWithin(Number(auth.refresh_reuse_s ?? 0) * 1000)) return 'in grace'
+  if (isWithin(graceOf(auth))) return 'in grace'
   const { introspection_url } = auth
   if (introspection_url === undefined) return 'lost'
   const { style } = grant
@@ -212,13 +212,23 @@ async function fateOf(
   return isWithin(REQUEST_LIMIT_MS) ? 'at work' : 'usable'
 }
 
+/** At most half of what is left of a grace: after it the refresh token is lost. */
+function pauseOf({ failures }: Grant, grace_left_ms: number): number {
+  const pause_ms = Math.min(PAUSE_MS * 2 ** failures, PAUSE_LIMIT_MS)
+  return grace_left_ms > 0 ? Math.min(pause_ms, Math.max(PAUSE_MS, grace_left_ms / 2)) : pause_ms
+}
+
+/** In which the provider takes a refresh token that it has replaced. */
+const graceOf = (auth: GrantOwner['auth'] | Ready['auth']): number =>
+  auth.type === 'oauth2_authorization_code' ? Number(auth.refresh_reuse_s ?? 0) * 1000 : 0
+
 async function pause(
   { redis }: RefreshParts,
   owner: GrantOwner,
   { grant, text, now_ms }: Pick<Ready, 'grant' | 'text' | 'now_ms'>,
   cause: CredentialCause,
   sent_ms: number | null,
-  retry_ms = now_ms + Math.min(PAUSE_MS * 2 ** grant.failures, PAUSE_LIMIT_MS),
+  retry_ms = now_ms + pauseOf(grant, sent_ms === null ? 0 : sent_ms + graceOf(owner.auth) - now_ms),
 ): Promise<Refreshed> {
   await swapGrant(redis, owner, text, {
     ...grant,

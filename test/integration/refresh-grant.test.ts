@@ -279,6 +279,22 @@ test('in the grace of a provider the old token is used, counted from its first u
   assert.equal(usesOf(old), 1)
 })
 
+test('no pause is longer than the grace of a provider: within it the old token is used again', async () => {
+  const owner = await granted({ refresh_reuse_s: '30' })
+  const { grant, text } = await readGrant(redis, owner)
+  // It was down for long, and then no answer comes.
+  assert.ok(grant !== null && (await swapGrant(redis, owner, text, { ...grant, failures: 9 })))
+  provider.onRequest = (path, when) => path !== '/token' || when !== 'before'
+  assert.equal((await refresh(owner)).kind, 'failed')
+  const { sent_ms, retry_ms } = await stored(owner)
+  assert.ok(sent_ms !== null && retry_ms <= sent_ms + 20_000, `${retry_ms - (sent_ms ?? 0)}`)
+  const before = await readGrant(redis, owner)
+  const due = { ...(before.grant ?? grant), retry_ms: 0 }
+  assert.ok(await swapGrant(redis, owner, before.text, due))
+  provider.onRequest = () => true
+  assert.equal((await refresh(owner)).kind, 'refreshed')
+})
+
 test('an error of what is between us and the provider may have used the token, where it can be asked', async () => {
   for (const [more, isKept] of [
     [introspection(), true],

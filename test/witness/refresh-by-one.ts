@@ -9,7 +9,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Connection } from '../../core/catalogue/model.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
 import { Secret } from '../../core/keys/secret.ts'
-import { grantOf } from '../../core/oauth/grant.ts'
+import { type Grant, grantOf } from '../../core/oauth/grant.ts'
 import { readGrant, swapGrant } from '../../core/oauth/grant-store.ts'
 import type { GrantOwner } from '../../core/oauth/refresh-grant.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -29,7 +29,8 @@ import { until } from '../kit/until.ts'
  * The token caches of edges, and admin processes that refresh, as processes of their own, with the real oidc-provider:
  * npm run build && node dist/test/witness/refresh-by-one.js [--edges 8 --seconds 600] [--kills 200 [--grace 60]]
  * With --kills, an edge and an admin process are killed (SIGKILL) at random moments of a refresh, as many times. With --grace, the
- * provider takes a refresh token again for so many seconds after its first use, and the connections say so.
+ * provider takes a refresh token again for so many seconds after its first use, and the connections say so. Then each kill waits until what
+ * the one before has left is dealt with: kills that follow each other without end use up any grace.
  */
 const ORG = 'org_witness'
 const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
@@ -182,7 +183,17 @@ async function witness(): Promise<void> {
   }
   if (kills_wanted === 0) await wait(Number(values.seconds) * 1_000)
   const replacing = setInterval(() => void replace().catch(() => undefined), 1_000)
+  let slowest_ms = 0
   while (killed < kills_wanted) {
+    if (grace_s > 0) {
+      const from_ms = performance.now()
+      await until('no refresh is open', async () =>
+        (await redis.hvals(REDIS_KEYS.grants(ORG))).every(
+          (text) => (JSON.parse(text) as Grant).sent_ms === null,
+        ),
+      )
+      if (killed > 0) slowest_ms = Math.max(slowest_ms, performance.now() - from_ms)
+    }
     await new Promise<void>((resolve) => {
       provider.onRequest = (path, when) => {
         if (
@@ -228,6 +239,7 @@ async function witness(): Promise<void> {
     connections_lost: lost.size,
     how: countsOf([...lost.values()]),
     alerts_of_lost: alerts.length,
+    ...(grace_s > 0 ? { slowest_recovery_ms: Math.round(slowest_ms) } : {}),
   }
   process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
   redis.disconnect()
