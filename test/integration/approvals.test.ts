@@ -9,7 +9,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call, type HttpAnswer, type HttpCall } from '../kit/call.ts'
-import type { Access } from '../kit/operator.ts'
+import { type Access, operatorAt } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
@@ -287,6 +287,22 @@ test('two people are two e-mails, neither the shared one; a viewer decides nothi
   assert.equal(requestOf(await ask(access)), request_id)
   assert.equal((await decideAs(bob, request_id, 'approve'))[1], 'approved')
   assert.equal((await ask(access)).status, 200)
+
+  // Whoever created the agent, by whatever token; and the first admin, who has not.
+  const cat = await Promise.all([
+    made('cat@example.com', 'admin'),
+    made('CAT@example.com', 'admin'),
+  ])
+  const [creator] = cat
+  const rules = [{ methods: ['POST'], paths: ['/charges/**'], approval: { needed: 2 } }]
+  const own = await operatorAt(stack.apiUrl, creator).makeAccess(stack.ownBaseUrl(), { rules })
+  const theirs = requestOf(await ask(own))
+  for (const token of cat) assert.equal((await decideAs(token, theirs, 'approve'))[0], 403)
+  await decide(theirs, 'approve', {}, 403)
+  assert.deepEqual((await shown(theirs)).approvals, [])
+  assert.equal((await decideAs(ann2, theirs, 'approve'))[1], 'pending')
+  assert.equal((await decideAs(ann, theirs, 'approve'))[0], 409)
+  assert.equal((await decideAs(bob, theirs, 'approve'))[1], 'approved')
 
   const strict = await makeAccess({ approvers: 'admin' })
   const other = requestOf(await ask(strict))

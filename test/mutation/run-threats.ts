@@ -6,7 +6,7 @@ import { copyOfPackage } from './copy-of-package.ts'
 import { THREAT_EDITS, type ThreatEdit } from './threat-edits.ts'
 
 /**
- * `npm run test:threats [-- NUMBER… oauth]`: makes each small wrong edit of `threat-edits.ts` in a copy of this package, builds it, and
+ * `npm run test:threats [-- NUMBER… oauth approvals WORD…]`: makes each small wrong edit (those whose name has the word) of `threat-edits.ts` in a copy of this package, builds it, and
  * runs the integration test of that threat against the real Envoy. The test must fail. Each test is first run without an edit.
  */
 
@@ -14,7 +14,12 @@ import { THREAT_EDITS, type ThreatEdit } from './threat-edits.ts'
 const TEST_LIMIT_MS = 180_000
 
 const named = new Set(process.argv.slice(2))
-const chosen = THREAT_EDITS.filter(({ threat }) => named.size === 0 || named.has(String(threat)))
+const chosen = THREAT_EDITS.filter(
+  ({ threat, name }) =>
+    named.size === 0 ||
+    named.has(String(threat)) ||
+    [...named].some((word) => Number.isNaN(Number(word)) && name.includes(word)),
+)
 const copy = copyOfPackage()
 checkFit(copy, chosen, 'test/mutation/threat-edits.ts')
 checkTests()

@@ -1,7 +1,7 @@
 /** A small wrong edit that lets one threat through, and the test that must find it. */
 export interface ThreatEdit {
   /** A number counts the threats to the forward proxy; `name` says which. */
-  readonly threat: number | 'oauth'
+  readonly threat: number | 'oauth' | 'approvals'
   /** What is wrong then. */
   readonly name: string
   readonly file: string
@@ -18,6 +18,12 @@ const INSIDE = 'ext-proc/forward/decide-inside.ts'
 const FINISH = 'admin/oauth/finish-consent.ts'
 const START = 'admin/oauth/start-consent.ts'
 const CONSENT = 'oauth-consent'
+const TWO = 'admin/requests/refuse-second.ts'
+const DIGEST = 'core/approval/call-digest.ts'
+const TAKE = 'core/lua/take-approval.lua'
+const TWO_PEOPLE = ['approvals', 'two people are two e-mails'] as const
+const EXACTLY = ['approvals', 'an approval is for exactly the call that was shown'] as const
+const VOIDS = ['approvals', 'a change of the rule, the scope'] as const
 
 export const THREAT_EDITS: readonly ThreatEdit[] = [
   {
@@ -294,5 +300,134 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
     find: 'return left_ms > 0 && left_ms <= CONNECT_TOKEN_MS ? token : null',
     replace: 'return left_ms <= CONNECT_TOKEN_MS ? token : null',
     test: ['connections', 'a call without a connection is refused with a link'],
+  },
+  {
+    threat: 'approvals',
+    name: 'a viewer decides',
+    file: 'admin/requests/access-request-routes.ts',
+    find: "path: `/admin/access-requests/:request_id/${what}`,\n    role: 'operator'",
+    replace: "path: `/admin/access-requests/:request_id/${what}`,\n    role: 'viewer'",
+    test: TWO_PEOPLE,
+  },
+  {
+    threat: 'approvals',
+    name: 'an operator decides what is for administrators',
+    file: 'admin/requests/decide-request.ts',
+    find: "known.fields.approvers === 'admin' && ",
+    replace: "known.fields.approvers !== 'admin' && ",
+    test: TWO_PEOPLE,
+  },
+  {
+    threat: 'approvals',
+    name: 'the creator of an agent counts as one of two',
+    file: TWO,
+    find: 'isSame(email, created_by) || ',
+    replace: '',
+    test: TWO_PEOPLE,
+  },
+  {
+    threat: 'approvals',
+    name: 'the owner of an agent counts as one of two',
+    file: TWO,
+    find: " || isOwner(labels['owner'] ?? '', email)",
+    replace: " || isOwner(labels['owner'] ?? '', '')",
+    test: TWO_PEOPLE,
+  },
+  {
+    threat: 'approvals',
+    name: 'the holder of the first token counts as one of two',
+    file: TWO,
+    find: 'isSame(email, settings.adminEmail)',
+    replace: "isSame('', settings.adminEmail)",
+    test: TWO_PEOPLE,
+  },
+  {
+    threat: 'approvals',
+    name: 'one person counts as two',
+    file: TWO,
+    find: 'isSame(approval.email, email))',
+    replace: "isSame(approval.email, ''))",
+    test: TWO_PEOPLE,
+  },
+  {
+    threat: 'approvals',
+    name: 'who approved need not be allowed to any more',
+    file: TAKE,
+    find: "if not isJson or type(token) ~= 'table' then return false end",
+    replace: "if not isJson or type(token) ~= 'table' then return true end",
+    test: ['approvals', 'who approved must still be allowed to'],
+  },
+  {
+    threat: 'approvals',
+    name: 'the query does not count',
+    file: DIGEST,
+    find: '    call.url,\n',
+    replace: "    call.url.split('?')[0],\n",
+    test: EXACTLY,
+  },
+  {
+    threat: 'approvals',
+    name: 'of a repeated header one counts',
+    file: DIGEST,
+    find: 'return value === null ? []',
+    replace:
+      'return value === null || headers.find(({ name }) => name === header.name) !== header ? []',
+    test: EXACTLY,
+  },
+  {
+    threat: 'approvals',
+    name: 'the body does not count',
+    file: DIGEST,
+    find: "['bytes', body_sha256]",
+    replace: "['bytes']",
+    test: EXACTLY,
+  },
+  {
+    threat: 'approvals',
+    name: 'a change of scope or rule voids nothing',
+    file: DIGEST,
+    find: '[recordHash(scope), by.map((one) => [recordHash(one.scope), one.rule])]',
+    replace: '[scope.scope_id, by.length]',
+    test: VOIDS,
+  },
+  {
+    threat: 'approvals',
+    name: 'a change of the integration voids nothing',
+    file: 'ext-proc/call/check-approval.ts',
+    find: 'integration_sha256: recordHash(call.integration.integration)',
+    replace: 'integration_sha256: call.integration.integration.integration_id',
+    test: VOIDS,
+  },
+  {
+    threat: 'approvals',
+    name: 'another account of a connection voids nothing',
+    file: DIGEST,
+    find: '`${connection.connection_id} ${recordHash(connection)}`',
+    replace: 'connection.connection_id',
+    test: VOIDS,
+  },
+  {
+    threat: 'approvals',
+    name: 'an approval outlives a kill',
+    file: TAKE,
+    find: 'not scope_id and revision == plan.revision\n',
+    replace: 'not scope_id\n',
+    test: ['approvals', 'a kill voids what waits'],
+  },
+  {
+    threat: 'approvals',
+    name: 'a state that is forged or of another call is passed over',
+    file: 'ext-proc/call/check-approval.ts',
+    find: 'repeats !== null && isForeign',
+    replace: "repeats === '' && isForeign",
+    test: ['clients-mcp-revisions', 'a tool call that is repeated with another id'],
+  },
+  {
+    threat: 'approvals',
+    name: 'a state whose approval was used asks again',
+    file: 'ext-proc/call/check-approval.ts',
+    find: 'const making = asked === null ? ask : null',
+    replace: "const making = asked?.digest === '' ? null : ask",
+    test: ['clients-mcp-revisions', 'a tool call that is repeated with another id'],
   },
 ]

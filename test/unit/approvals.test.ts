@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { callDigest, type DigestedCall } from '../../core/approval/call-digest.ts'
 import { readMcpMessage } from '../../core/approval/mcp-message.ts'
@@ -189,6 +190,23 @@ test('headers that are written otherwise, repeated or joined have another digest
     assert.notEqual(digestOf({ headers }), digestOf(), JSON.stringify(headers))
 })
 
+test('the same text in other bytes, and the same bytes said to be encoded, have other digests', () => {
+  const text = '{"amount":1,"to":"\u00e9"}'
+  const bodies = [
+    Buffer.from(text),
+    Buffer.from(text, 'latin1'),
+    Buffer.from(text, 'utf16le'),
+    Buffer.from(text, 'utf16le').swap16(),
+    Buffer.from(`\ufeff${text}`),
+    Buffer.from(text.normalize('NFD')),
+    Buffer.from('{"to":"\u00e9","amount":1}'),
+    gzipSync(text),
+  ]
+  const encodings = [[], [{ name: 'content-encoding', value: 'gzip' }]]
+  const digests = bodies.flatMap((body) => encodings.map((headers) => digestOf({ body, headers })))
+  assert.equal(new Set(digests).size, bodies.length * encodings.length)
+})
+
 test('Prefer counts, but for how long the caller waits', () => {
   const preferring = (...values: string[]): string =>
     digestOf({ headers: [...CALL.headers, ...values.map((value) => ({ name: 'prefer', value }))] })
@@ -249,6 +267,16 @@ test('a multipart body has the digest of its parts, unless a reader might split 
     ['space after a boundary', PART.replace('--BOUNDARY\r\n', '--BOUNDARY \r\n')],
   ] as const)
     assert.notEqual(multipart('x', body), multipart('yy', body), name)
+  const encoded = (boundary: string): string =>
+    digestOf({
+      headers: [
+        { name: 'content-encoding', value: 'gzip' },
+        { name: 'content-type', value: `multipart/form-data; boundary=${boundary}` },
+      ],
+      body: Buffer.from(PART.replaceAll('BOUNDARY', boundary)),
+    })
+  assert.notEqual(encoded('x'), encoded('yy'))
+  assert.notEqual(encoded('x'), multipart('x', PART))
   assert.notEqual(multipart('x', PART), multipart('x', PART, '; boundary=y'))
   assert.notEqual(multipart('x', PART), multipart('x', PART.replace('one', 'One')))
   assert.notEqual(multipart('x', PART), multipart('x', PART.replace('a: b', 'a: B')))
