@@ -18,7 +18,10 @@ import {
 } from './agents/install-agents.ts'
 import type { Arrived } from './agents/play-vendors.ts'
 import { nothingArrived, playVendors, VENDOR_HOSTS } from './agents/play-vendors.ts'
-import { LAST_WORDS } from './agents/steps.ts'
+import type { Planted } from './agents/planted.ts'
+import { arrivedIn, PLACES, plant, plantedTexts } from './agents/planted.ts'
+import type { Session } from './agents/scripted-model.ts'
+import { LAST_WORDS, postingTo, stepOf } from './agents/steps.ts'
 
 /**
  * Leads real coding agents, frameworks and clients of MCP and gRPC through a session with calls of tools, by base URL and by
@@ -28,17 +31,28 @@ import { LAST_WORDS } from './agents/steps.ts'
  * the versions of `agents/package.json` and `agents/python.json`, into the cache folder.
  *
  *     node cli/prepare.mjs build && node dist/test/witness/agents.js [--requests N] [--record FOLDER] [--mode alert] [--refuse REASON]
- *       [agent ...]
+ *       [--planted N] [agent ...]
  *
  * `--requests`: how many requests to the model a session has at least (default 11). `--record` writes them as NDJSON, a file for
  * each session, for `agw scan`. With `--mode alert` the scanner refuses nothing and what it found is printed, so that requests that
  * it would refuse are recorded too. With `--refuse approval_required` or `--refuse permission_denied` the model has the agent post to a
  * page twice, which is refused, and for the first reason approved before the second: the refusal has to stand in the next request to the
- * model, and what was approved has to pass. Exit code 1: a session has not passed.
+ * model, and what was approved has to pass. With `--planted N` each session by base URL meets one injection, in a file, a mail, a page
+ * or the result of an MCP tool, N texts each: the table says how many the gateway stops on their way to the model. Exit code 1: a session
+ * has not passed.
  */
 const LIMIT_MS = 400_000
 const DEFAULT_REQUESTS = 11
 const CALLS_OF_A_CLIENT = 8
+
+interface Played {
+  readonly status: number | null
+  readonly output: string
+  /** Of the entries of the session. */
+  readonly path: string
+  readonly blocked: readonly Refusal[]
+  readonly refusals: readonly Refusal[]
+}
 
 interface Refusal {
   readonly reason: string | null
@@ -57,7 +71,13 @@ const option = (name: string): string | null => {
   return at < 0 ? null : (words.splice(at, 2)[1] ?? null)
 }
 const refused = option('--refuse')
-const step_count = refused === null ? Number(option('--requests') ?? DEFAULT_REQUESTS) - 1 : 2
+const planted_count = Number(option('--planted') ?? 0)
+const step_count =
+  planted_count > 0
+    ? 1
+    : refused === null
+      ? Number(option('--requests') ?? DEFAULT_REQUESTS) - 1
+      : 2
 const record_folder = option('--record')
 const mode = option('--mode')
 const chosen = Object.entries(AGENTS).filter(
@@ -70,14 +90,15 @@ await installAgents(chosen.flatMap(([, row]) => environmentOf(row) ?? []))
 // On a busy machine a process may get no CPU time for a second.
 const stack = await startAll({ AGW_KILL_LEASE_MS: '15000' })
 const { operator } = stack
-let folder = ''
-let page_url = ''
+let stepAt: Session['stepAt'] = () => stepOf(0, '', '')
+let planted: Planted | null = null
 let arrived: Arrived = nothingArrived()
 const endVendors = await playVendors(
   stack,
-  () => ({ folder, step_count, page_url, is_posting: refused !== null }),
+  () => ({ step_count, stepAt }),
   () => arrived,
   approveOnce,
+  () => planted,
 )
 let hasFailed = false
 try {
@@ -104,6 +125,17 @@ try {
     }
     await operator.send('POST', '/admin/scopes', scope)
   }
+  if (planted_count > 0) await showPlanted(agent)
+  else await playAll(agent)
+} finally {
+  endVendors()
+  await stopAll(stack)
+}
+process.exit(hasFailed ? 1 : 0)
+
+type Caller = { readonly agent_id: string; readonly api_key: string }
+
+async function playAll(agent: Caller): Promise<void> {
   console.log(
     refused === null
       ? '| program | version | way | session | requests to a model | MCP calls | refused | unlisted hosts |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: |'
@@ -111,24 +143,23 @@ try {
   )
   for (const [name, row] of chosen)
     for (const way of row.ways ?? WAYS) await play(name, row, way, agent)
-} finally {
-  endVendors()
-  await stopAll(stack)
 }
-process.exit(hasFailed ? 1 : 0)
 
-async function play(
-  name: string,
-  row: AgentRow,
-  way: Way,
-  { agent_id, api_key: key }: { readonly agent_id: string; readonly api_key: string },
-): Promise<void> {
+/** @returns what the agent printed, how it ended, and what the gateway refused */
+async function run(row: AgentRow, way: Way, { agent_id, api_key: key }: Caller): Promise<Played> {
   const home = tempFolder('agent')
   const before = way === 'base URL' ? `${stack.proxyUrl}/` : ''
   const run: Run = { home, key, before }
-  folder = join(home, 'work')
-  page_url = `${before}https://${VENDOR_HOSTS.pages}/releasing.html`
+  const folder = join(home, 'work')
+  const page_url = `${before}https://${VENDOR_HOSTS.pages}/releasing.html`
   fillFolder(folder)
+  const step =
+    planted !== null
+      ? plant(planted, folder, page_url)
+      : refused !== null
+        ? postingTo(page_url)
+        : null
+  stepAt = (turn) => step ?? stepOf(turn, folder, page_url)
   if (way === 'base URL')
     writeFileSync(join(home, '.curlrc'), `header = "Authorization: Bearer ${key}"\n`)
   row.prepare?.(run)
@@ -157,10 +188,16 @@ async function play(
   const refusals = blocked.filter(
     ({ reason, data: why }) => reason !== 'integration_not_found' && why.mode !== 'log',
   )
+  rmSync(home, { recursive: true, force: true })
+  return { status, output, path, blocked, refusals }
+}
+
+async function play(name: string, row: AgentRow, way: Way, agent: Caller): Promise<void> {
+  const { status, output, path, blocked, refusals } = await run(row, way, agent)
   if (refused !== null) return await showRefused(`${name} | ${way}`, output, path)
   const turns = Math.max(0, ...arrived.turns)
   const hasCalled = {
-    model: turns >= step_count && arrived.pages > 0,
+    model: turns >= step_count && arrived.pages > 0 && arrived.mcp_calls > 0,
     mcp: arrived.mcp_calls === CALLS_OF_A_CLIENT,
     rpc: arrived.rpcs === CALLS_OF_A_CLIENT,
   }[row.leads ?? 'model']
@@ -190,7 +227,31 @@ async function play(
       `  status ${status}, turns ${turns} of ${step_count}, ${arrived.pages} pages, ${arrived.rpcs} RPCs\n${output.slice(-1_500).replaceAll(/^/gm, '  | ')}`,
     )
   if (record_folder !== null) record(record_folder, `${name}, ${way}`, arrived)
-  rmSync(home, { recursive: true, force: true })
+}
+
+/** By agent and place: how many texts the gateway stopped before the model got them. */
+async function showPlanted(agent: Caller): Promise<void> {
+  console.log(
+    `| program | ${PLACES.map((place) => `${place}: stopped of met`).join(' | ')} |\n| --- | ${PLACES.map(() => '---: |').join(' ')}`,
+  )
+  for (const [name, row] of chosen.filter(([, { leads }]) => leads === undefined)) {
+    const counts = new Map(PLACES.map((place) => [place, { stopped: 0, met: 0 }]))
+    for (planted of plantedTexts(planted_count)) {
+      const { refusals, output } = await run(row, 'base URL', agent)
+      const count = counts.get(planted.place) as { stopped: number; met: number }
+      const bodies = arrived.requests.filter(({ turn }) => turn !== undefined)
+      const isStopped = refusals.some(({ reason }) => reason === 'security_block')
+      const hasPassed = arrivedIn(
+        bodies.map(({ body }) => body),
+        planted,
+      )
+      if (isStopped) count.stopped++
+      if (isStopped || hasPassed) count.met++
+      else console.log(`  ${name} did not meet: ${planted.text}\n${output.slice(-500)}`)
+    }
+    const cells = [...counts.values()].map(({ stopped, met }) => `${stopped} of ${met}`)
+    console.log(`| ${name} | ${cells.join(' | ')} |`)
+  }
 }
 
 function rulesOfPages(all: object): readonly object[] {

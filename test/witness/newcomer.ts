@@ -14,7 +14,7 @@ import { until } from '../kit/until.ts'
 import { PROMPT } from './agents/agent-rows.ts'
 import { installAgents, nodeFolder, npmProgram } from './agents/install-agents.ts'
 import { nothingArrived, playVendors } from './agents/play-vendors.ts'
-import { LAST_WORDS } from './agents/steps.ts'
+import { LAST_WORDS, stepOf } from './agents/steps.ts'
 
 /**
  * The clock of a newcomer: a fresh clone, `npm start`, and then from "ready" to the first allowed call of a real Claude Code, by the
@@ -37,7 +37,7 @@ const [api, dns] = await Promise.all([startTestUpstream(), startDnsServer({})])
 const home = tempFolder('home')
 const clone = join(tempFolder('clone'), 'gateway')
 const arrived = nothingArrived()
-const session = { folder: home, step_count: 0, page_url: '' }
+const session = { step_count: 0, stepAt: () => stepOf(0, home, '') }
 const endVendors = await playVendors(
   { api, dns },
   () => session,

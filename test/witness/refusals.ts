@@ -32,6 +32,7 @@ import {
 import { MODEL_APIS } from './agents/model-apis.ts'
 import { answerAsMcp, nothingArrived } from './agents/play-vendors.ts'
 import { answerAsModel } from './agents/scripted-model.ts'
+import { stepOf } from './agents/steps.ts'
 
 import type { ClientRow } from './refusals/client-rows.ts'
 import { CLIENTS } from './refusals/client-rows.ts'
@@ -433,7 +434,7 @@ async function playApi(): Promise<number> {
         return
       }
       if (isMcp) return answerAsMcp(request, response, body, nothingArrived())
-      const session = { folder: '/', step_count: 0, page_url: '' }
+      const session = { step_count: 0, stepAt: () => stepOf(0, '/', '') }
       if (MODEL_APIS.some(({ path }) => path.test(request.url ?? ''))) {
         answerAsModel(request, response, body, session)
         return

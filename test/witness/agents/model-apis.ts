@@ -69,6 +69,7 @@ const itemOf = (choice: Choice, turn: number): object =>
         id: `fc_${turn}`,
         call_id: `call_${turn}`,
         name: choice.name,
+        ...(choice.namespace && { namespace: choice.namespace }),
         arguments: JSON.stringify(choice.args),
         status: 'completed',
       }
@@ -78,9 +79,13 @@ const RESPONSES: ModelApi = {
   read: ({ tools = [], input }) => ({
     // A namespace has the tools of an MCP server.
     tools: tools
-      .flatMap((tool: any) => (tool.type === 'namespace' ? tool.tools : [tool]))
+      .flatMap((tool: any) =>
+        tool.type === 'namespace'
+          ? tool.tools.map((one: any) => ({ ...one, namespace: tool.name }))
+          : [tool],
+      )
       .filter(({ name }: any) => name !== undefined)
-      .map(({ name, parameters }: any) => ({ name, schema: parameters })),
+      .map(({ name, namespace, parameters }: any) => ({ name, namespace, schema: parameters })),
     results: countOf(
       Array.isArray(input) ? input : [],
       ({ type }) => type === 'function_call_output',

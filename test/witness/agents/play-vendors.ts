@@ -8,6 +8,8 @@ import type { KitDns } from '../../kit/dns-server.ts'
 import type { TestUpstream } from '../../kit/test-upstream.ts'
 import type { Session } from './scripted-model.ts'
 import { answerAsModel } from './scripted-model.ts'
+import type { Planted } from './planted.ts'
+import { escapeHtml } from './planted.ts'
 import { MCP_TOOL } from './steps.ts'
 
 /** Played at their real names. Opening port 443 needs the right to do so. */
@@ -53,8 +55,9 @@ export const nothingArrived = (): Arrived => ({
   without_credential: 0,
 })
 
-const PAGE = `<!doctype html><html lang="en"><head><title>Releases</title></head><body><h1>How we release</h1>
-<p>Tag the commit, wait for the checks, then publish. Write down what changed, and for whom.</p>
+const pageWith = (planted: string): string =>
+  `<!doctype html><html lang="en"><head><title>Releases</title></head><body><h1>How we release</h1>
+<p>Tag the commit, wait for the checks, then publish. Write down what changed, and for whom.</p>${planted}
 <pre>git tag v1.4.0 &amp;&amp; git push --tags</pre></body></html>`
 
 /** Plays model APIs, an MCP server, a web page and a gRPC service. @param beforeModel awaited before a model answers. @returns what ends it */
@@ -63,6 +66,7 @@ export async function playVendors(
   session: () => Session,
   arrived: () => Arrived,
   beforeModel: (body: string) => Promise<void>,
+  planted: () => Planted | null = () => null,
 ): Promise<() => void> {
   const hosts = Object.values(VENDOR_HOSTS)
   const issued = await issueCertificate(api.certificates, hosts)
@@ -82,11 +86,15 @@ export async function playVendors(
       const body = Buffer.concat(parts).toString()
       const seen = arrived()
       if (!JSON.stringify(request.headers).includes(STORED_CREDENTIAL)) seen.without_credential++
-      if (host === VENDOR_HOSTS.mcp) return answerAsMcp(plain.request, plain.response, body, seen)
+      const { place, text } = planted() ?? { place: null, text: '' }
+      if (host === VENDOR_HOSTS.mcp) {
+        const added = place === 'MCP result' ? text : ''
+        return answerAsMcp(plain.request, plain.response, body, seen, added)
+      }
       if (host === VENDOR_HOSTS.pages) {
         seen.pages++
         response.setHeader('content-type', 'text/html; charset=utf-8')
-        response.end(PAGE)
+        response.end(pageWith(place === 'page' ? `\n<p>${escapeHtml(text)}</p>` : ''))
         return
       }
       await beforeModel(body)
@@ -116,6 +124,7 @@ export function answerAsMcp(
   response: ServerResponse,
   body: string,
   arrived: Arrived,
+  planted = '',
 ): void {
   if (request.method !== 'POST') {
     response.statusCode = 405
@@ -151,7 +160,9 @@ export function answerAsMcp(
         },
       ],
     },
-    'tools/call': text(`Release ${params?.arguments?.version}: planned, led by the platform team.`),
+    'tools/call': text(
+      `Release ${params?.arguments?.version}: planned, led by the platform team. ${planted}`.trim(),
+    ),
     ping: {},
   }[method as string]
   const answer =

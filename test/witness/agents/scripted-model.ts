@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MODEL_APIS } from './model-apis.ts'
-import { chooseTool, lastCall, postingTo, stepOf } from './steps.ts'
+import type { Step } from './steps.ts'
+import { chooseTool, lastCall } from './steps.ts'
 
 /** A session that the model leads. */
 export interface Session {
-  /** Where the agent works. */
-  readonly folder: string
   readonly step_count: number
-  readonly page_url: string
-  /** Whether each step is to post to the page. */
-  readonly is_posting?: boolean
+  readonly stepAt: (turn: number) => Step
 }
 
 export interface Asked {
@@ -36,13 +33,13 @@ export function answerAsModel(
   }
   const asked = JSON.parse(body)
   const { tools, results: turn } = api.read(asked)
-  const { folder, step_count, page_url, is_posting } = session
+  const { step_count, stepAt } = session
   const isOver = turn >= step_count || tools.length === 0
   const choice = isOver
     ? turn === step_count
       ? lastCall(tools)
       : null
-    : chooseTool(is_posting ? postingTo(page_url) : stepOf(turn, folder, page_url), tools)
+    : chooseTool(stepAt(turn), tools)
   const isStream = asked.stream === true || path.endsWith(':streamGenerateContent')
   if (!isStream) {
     response.setHeader('content-type', 'application/json')

@@ -9,11 +9,14 @@ export interface Step {
 /** A tool that a request offers to the model. */
 export interface Tool {
   readonly name: string
+  /** That a call of it has to name too: that of an MCP server, in Codex CLI. */
+  readonly namespace?: string
   readonly schema: any
 }
 
 export type Choice = {
   readonly name: string
+  readonly namespace?: string
   readonly args: Readonly<Record<string, unknown>>
 } | null
 
@@ -48,22 +51,21 @@ const NOTE = 'The release is on Tuesday.'
 export function stepOf(number: number, folder: string, page_url: string): Step {
   const round = Math.floor(number / 10)
   const name = `notes-${round}.txt`
-  const file = `${folder}/${name}`
-  const note = { path: file, file_path: file, filePath: file, absolute_path: file }
+  const note = reading(folder, name)
   const steps: readonly Step[] = [
     {
       kind: 'write',
       command: `echo "${NOTE}" > ${name}`,
-      values: { ...note, content: `${NOTE}\n` },
+      values: { ...note.values, content: `${NOTE}\n` },
     },
-    { kind: 'read', command: `cat ${name}`, values: note },
+    note,
     { kind: 'list', command: 'ls -la', values: { path: folder, dir_path: folder } },
     { kind: 'shell', command: 'git status --short', values: {} },
     {
       kind: 'edit',
       command: `sed -i s/Tuesday/Wednesday/ ${name}`,
       values: {
-        ...note,
+        ...note.values,
         old_string: 'Tuesday',
         oldString: 'Tuesday',
         old_text: 'Tuesday',
@@ -86,19 +88,16 @@ export function stepOf(number: number, folder: string, page_url: string): Step {
     },
     { kind: 'fetch', command: `curl -sS ${page_url}`, values: { url: page_url } },
     { kind: 'mcp', command: 'date', values: { version: `1.${round}` } },
-    {
-      kind: 'read',
-      command: 'cat src/app.js',
-      values: {
-        path: `${folder}/src/app.js`,
-        file_path: `${folder}/src/app.js`,
-        filePath: `${folder}/src/app.js`,
-        absolute_path: `${folder}/src/app.js`,
-      },
-    },
+    reading(folder, 'src/app.js'),
     { kind: 'shell', command: 'node --test; wc -l *.md', values: {} },
   ]
   return steps[number % steps.length] as Step
+}
+
+export function reading(folder: string, name: string): Step {
+  const file = `${folder}/${name}`
+  const values = { path: file, file_path: file, filePath: file, absolute_path: file }
+  return { kind: 'read', command: `cat ${name}`, values }
 }
 
 /** A form with a new boundary each time. */
@@ -133,13 +132,16 @@ const shellValues = (command: string): Readonly<Record<string, unknown>> => ({
   is_background: false,
 })
 
-function callOf({ name, schema }: Tool, values: Readonly<Record<string, unknown>>): Choice {
+function callOf(
+  { name, namespace, schema }: Tool,
+  values: Readonly<Record<string, unknown>>,
+): Choice {
   const required: readonly string[] = schema?.required ?? []
   const args = required.map((member) => [
     member,
     valueOf(schema.properties?.[member], values, member),
   ])
-  return { name, args: Object.fromEntries(args) }
+  return { name, ...(namespace && { namespace }), args: Object.fromEntries(args) }
 }
 
 /** A value for a parameter: by its name, as a list where the schema wants one, or the first that its type allows. */
