@@ -8,7 +8,7 @@ const SUCH_VERBS =
   '(?:ever|directly|explicitly|under any circumstances?|or|and|also|in any way|attempt to|try to|agree to|be tricked into|let (?:users?|anyone)|allow (?:users?|anyone)|reveal|share|disclose|discuss|mention|output|repeat|paraphrase|show|print|display|summari[sz]e|describe|quote|copy|include|leak|expose|provide|give|tell|explain|acknowledge|return|reproduce|translate|rephrase|modify|change|override|ignore|bypass|revealing|sharing|disclosing|discussing|repeating|outputting|providing|\\w+ly)'
 
 const FORBIDDEN = new RegExp(
-  `\\b(?:never|do not|don['’]t|must not|mustn['’]t|should not|shouldn['’]t|shall not|will not|won['’]t|cannot|can ?not|may not|not (?:be )?(?:allowed|permitted|able|supposed|authori[sz]ed) to|(?:train|trains|trained|training|tell|telling|told|instructs?|instructed|instructing) (?:it|them|the (?:model|llm|ai|assistant)) not to|(?:prohibited|forbidden|barred|refrain|prevented|prevents?(?: \\w+)?) from|forbidden to|refuses? to|decline[sd]? to|avoid)(?:,? under (?:any|no) circumstances?,?)?(?:\\s+${SUCH_VERBS},?)*[\\s"'\`(*]*$`,
+  `\\b(?:never|do not|don['’]t|must not|mustn['’]t|should not|shouldn['’]t|shall not|will not|won['’]t|cannot|can ?not|may not|not (?:be )?(?:allowed|permitted|able|supposed|authori[sz]ed) to|(?:train|trains|trained|training|tell|telling|told|instructs?|instructed|instructing) (?:it|them|the (?:model|llm|ai|assistant)) not to|(?:prohibited|forbidden|barred|refrain|prevented|prevents?(?: \\w+){0,3}) from|forbidden to|refuses? to|decline[sd]? to|avoid)(?:,? under (?:any|no) circumstances?,?)?(?:\\s+${SUCH_VERBS},?)*[\\s"'\`(*]*$`,
   'i',
 )
 const NOT_REFUSING =

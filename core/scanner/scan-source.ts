@@ -18,6 +18,7 @@ import { correctTypos } from './decode/derive-typos.ts'
 import { everydaySense, type Surroundings } from './everyday-sense.ts'
 import { isClaimOfState } from './is-claim-of-state.ts'
 import { UserInstructions } from './user-instructions.ts'
+import { isOfferToReader } from './is-offer-to-reader.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -718,4 +719,5 @@ const isMention = (source: Source, place: Place, candidate: Candidate): boolean 
   !isDisguised(candidate.via) &&
   (isQuotedMention(source.bytes, place, candidate.start, candidate.end) ||
     isRuledOut(source.bytes, place.start, candidate.start, candidate.category) ||
-    isClaimOfState(source.bytes, place, candidate))
+    isClaimOfState(source.bytes, place, candidate) ||
+    isOfferToReader(source.bytes, candidate, place.end))
