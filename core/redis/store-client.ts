@@ -20,8 +20,11 @@ interface TimedCommand {
   reject(error: Error): void
 }
 
-/** A wait consists of so many. While this process or its machine is stopped, at most one of them ends. */
-const PARTS_OF_WAIT = 4
+/** A wait consists of parts. While this process or its machine is stopped, at most one of them ends. */
+const PARTS_OF_LONG_WAIT = 4
+/** Of all shorter waits, so that they share a timer: one that was cleared still wakes the process once. */
+const PART_MS = 250
+const LONG_WAIT_MS = 10_000
 
 /**
  * Runs `giveUp` after a time, unless the answer has arrived by then. After an event loop was blocked, its timers fire before it
@@ -29,11 +32,11 @@ const PARTS_OF_WAIT = 4
  * that the store could not send either, such as on a virtual machine that was paused, has the other parts of the time left.
  */
 function afterLastLook(limit_ms: number, giveUp: () => void): NodeJS.Timeout {
-  let parts = PARTS_OF_WAIT
+  let parts = limit_ms > LONG_WAIT_MS ? PARTS_OF_LONG_WAIT : Math.ceil(limit_ms / PART_MS)
   const timer = setTimeout(() => {
     if (--parts > 0) timer.refresh()
     else setImmediate(() => setImmediate(giveUp))
-  }, limit_ms / PARTS_OF_WAIT)
+  }, limit_ms / parts)
   return timer
 }
 
