@@ -2,7 +2,7 @@ import { EXT_PROC_NODE_ARGS } from '../../core/system/ext-proc-node-args.ts'
 import { fromRoot } from '../../core/system/root.ts'
 
 /**
- * The admin service reads the log of all calls several times a second. With Node's default young generation many of these objects grow
+ * The admin service reads the log of all calls once a second. With Node's default young generation many of these objects grow
  * old, and several threads collect it. Buffers count as old from the beginning, so the few megabytes per second that pass through caused
  * a full collection each half second, which marks the whole heap on all cores. `--initial-old-space-size` is the size, in MiB, below which
  * V8 makes no full collection (docs/measurements.md).

@@ -1,7 +1,7 @@
 -- Purpose: the ages of heartbeats, which decide for which edges a kill waits, whatever the clock of the store does. An edge that is
 --   cut off serves until its own lease is over, so no heartbeat may seem older than it is.
--- The key of their clock has `<ms> <run id>`: when the heartbeats were last looked at, and by which run of the store. Every process
--- looks several times a second.
+-- The key of their clock has `<ms> <run id>`: when the heartbeats were last looked at, and by which run of the store. Each beacon
+-- looks, four times a second, and each heartbeat.
 
 -- Of the time between two looks, this much counts; the rest may be a step of the clock. It is less than the margin of a lease.
 local LOOK_MS = 150
