@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { LockReceipt } from '../../core/kill/lock-record.ts'
-import { EVERYWHERE, type Lock } from '../../core/catalogue/model.ts'
+import { type Agent, EVERYWHERE, type Lock } from '../../core/catalogue/model.ts'
 import { endOfLock } from '../../core/decision/locks.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { planLift } from './plan-lift.ts'
@@ -8,6 +8,7 @@ import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
 import { Empty, Id, ListOf, Strict } from '../http/common-schemas.ts'
 import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
 import { DRY_RUN } from '../resources/dry-run.ts'
+import { listRecords } from '../resources/records.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { isDeploymentAdmin } from '../access/sign-in.ts'
@@ -90,7 +91,8 @@ export const lockRoutes: readonly Route[] = [
       const refused = checkPrecondition(call.headers, found.text)
       const { body, request_id } = call
       const reason = body?.reason === undefined ? null : readReason(body.reason)
-      return refused ?? planLift({ ...found, reason }, { actor, request_id, at: context.now() })
+      const by = { actor, request_id, at: context.now() }
+      return refused ?? planLift({ ...found, agent_name: await nameOf(call, lock), reason }, by)
     },
   }),
 ]
@@ -109,6 +111,14 @@ async function findLock(call: AdminCall<{ readonly lock_id: string }>): Promise<
   if (organization_id !== EVERYWHERE && !mayRead(call, organization_id)) return null
   const text = await redis.hget(REDIS_KEYS.locks(organization_id), lock_id)
   return text === null ? null : { lock: JSON.parse(text) as Lock, text }
+}
+
+/** Of the agent that a lock names. */
+async function nameOf({ context }: AdminCall, { organization_id, target }: Lock) {
+  if (!('agent_id' in target)) return null
+  const agents = REDIS_KEYS.agents(organization_id)
+  const [agent] = await listRecords<Agent>(context.redis, agents, [target.agent_id])
+  return typeof agent === 'object' && agent !== null ? agent.agent_name : null
 }
 
 const mayRead = ({ actor, context }: AdminCall, organization_id: string): boolean =>

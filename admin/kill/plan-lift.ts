@@ -13,8 +13,15 @@ export function planLift(
   {
     lock,
     text,
+    agent_name,
     reason,
-  }: { readonly lock: Lock; readonly text: string; readonly reason: string | null },
+  }: {
+    readonly lock: Lock
+    readonly text: string
+    /** Of the agent that it names. */
+    readonly agent_name: string | null
+    readonly reason: string | null
+  },
   {
     actor,
     request_id,
@@ -23,16 +30,21 @@ export function planLift(
 ): Plan {
   const { organization_id, lock_id, target } = lock
   const logged_in = organization_id === EVERYWHERE ? actor.organization_id : organization_id
+  const isOwn = logged_in === actor.organization_id
   const agent_id = 'agent_id' in target ? target.agent_id : null
   const tombstones = REDIS_KEYS.lockTombstones(organization_id)
   const event = entryOfNoCall({
     event: 'unlocked',
     organization_id: logged_in,
     agent_id,
-    agent_name: null,
+    agent_name,
     timestamp: at.toISOString(),
-    actor: { source_ip: actor.source_ip, request_id, edge_id: null },
-    data: { ...lockData(lock), triggered_by: actor.email, reason },
+    actor: { source_ip: isOwn ? actor.source_ip : null, request_id, edge_id: null },
+    data: {
+      ...lockData(lock, logged_in),
+      triggered_by: isOwn ? actor.email : null,
+      reason: isOwn ? reason : null,
+    },
   })
   return {
     kind: 'plan',

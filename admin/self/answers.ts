@@ -95,6 +95,8 @@ export interface CheckedCall {
 const METHOD = new RegExp(METHOD_PATTERN)
 export const CALL_MESSAGE =
   'method must be an HTTP method, and url an absolute URL of at most 16,384 characters.'
+const APPROVAL_MESSAGE =
+  'A person has to allow this call. Make it: unless one already has, it is refused with approval_required.'
 
 /**
  * How a call would be decided. An integration for which the agent has no scope looks like none, since its existence is nothing that
@@ -116,8 +118,17 @@ export function checkCall(
   const seen = explainStored(context, { ...policy, integrations }, question)
   const isWhole = seen.answer === 'refused' || integrations.length === policy.integrations.length
   const found = isWhole ? seen : explainStored(context, policy, question)
-  if (found.answer === 'allowed')
-    return { answer: 'allowed', error: null, details: {}, message: null }
+  if (found.answer === 'allowed') {
+    const { approval } = found
+    const allowed = { answer: 'allowed', error: null } as const
+    return approval === null
+      ? { ...allowed, details: {}, message: null }
+      : {
+          ...allowed,
+          details: { approval: { needed: approval.needed } },
+          message: APPROVAL_MESSAGE,
+        }
+  }
   // A hidden one lies within one that the agent sees.
   const named = found.integration?.integration_id
   const isHidden =

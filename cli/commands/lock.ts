@@ -50,7 +50,7 @@ interface PreviewAnswer {
 
 /**
  * `agw lock`: creates a lock and prints the result on every edge.
- * @returns the exit code: 0 it is locked, 1 it is not
+ * @returns the exit code: 0 it is locked, 1 it is not, 2 wrong usage
  * @throws with a message for the operator when the admin API does not answer
  */
 export async function runLock(
@@ -61,8 +61,14 @@ export async function runLock(
   stderr: Writable,
 ): Promise<number> {
   const { for: for_ms, readOnly, message, reference, preview } = options
+  if ((kind === 'everything') !== (name === undefined)) {
+    const takes = kind === 'everything' ? 'takes no name' : 'needs a name or an id'
+    stderr.write(`agw lock ${kind} ${takes}. Nothing is locked.\n`)
+    return 2
+  }
+  const target = await targetOf(kind, name ?? '', options)
   const answer = await callAdmin(options, 'POST', `/admin/locks${preview ? '?preview=true' : ''}`, {
-    target: await targetOf(kind, name, options),
+    target,
     mode: readOnly ? 'read_only' : 'deny',
     ...(message === undefined ? {} : { message }),
     ...(reference === undefined ? {} : { reference }),
@@ -83,6 +89,13 @@ export async function runLock(
     )
   if (preview) return 0
   const { complete, ignored } = answer.body as LockAnswer
+  if (kind === 'agents') {
+    const { body } = await callAdmin(options, 'POST', '/admin/locks?preview=true', { target })
+    if ((body as Partial<PreviewAnswer>).agents === 0)
+      stderr.write(
+        'No agent has these labels now. Is the name of an agent meant: agw lock agent?\n',
+      )
+  }
   if (ignored.length > 0) stderr.write(`Ignored: ${terminalText(ignored.join(', '))}\n`)
   if (!complete)
     stderr.write(
@@ -110,14 +123,9 @@ export async function runUnlock(
   return 0
 }
 
-async function targetOf(
-  kind: Lockable,
-  name: string | undefined,
-  options: AdminOptions,
-): Promise<object> {
+async function targetOf(kind: Lockable, name: string, options: AdminOptions): Promise<object> {
   const member = LOCKABLE[kind]
   if (kind === 'everything') return { everything: true }
-  if (name === undefined) throw new Error(`agw lock ${kind} needs a name or an id.`)
   if (kind === 'agents') return { [member]: givenSelector(name) }
   if (kind === 'agent' || kind === 'scope' || kind === 'integration') {
     const found = await findResource(options, `${kind}s`, name)

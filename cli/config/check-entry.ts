@@ -75,6 +75,8 @@ const SCHEMAS: Readonly<Record<Section, TSchema>> = {
     agent: Type.Optional(Reference),
     integration: Type.Optional(Reference),
     connection: Type.Optional(ConnectionName),
+    /** Needed where a shared connection and one of the agent have this name. */
+    connection_subject: Type.Optional(Type.Enum(['shared', 'agent'])),
   }),
   webhooks: NewWebhook,
 }
@@ -191,7 +193,7 @@ const COMPLETE: Readonly<
     return { wanted: sound, issues }
   },
   scopes: (sound) => {
-    const { agent, integration, connection, confirm_affected, ...given } = sound
+    const { agent, integration, connection, connection_subject, confirm_affected, ...given } = sound
     const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
     const merged = mergePatch(SECTION_RESOURCES.scopes.defaults, given, special)
     const checked = checkInput(EditableScope, { name: 'none', rules: [], ...merged })
@@ -202,7 +204,7 @@ const COMPLETE: Readonly<
         ...settings,
         agent,
         integration,
-        ...(connection === undefined ? {} : { connection }),
+        ...(connection === undefined ? {} : { connection, connection_subject }),
         ...(confirm_affected === undefined ? {} : { confirm_affected }),
       },
       issues: [
@@ -226,10 +228,16 @@ const COMPLETE: Readonly<
   },
 }
 
-const connectionIssues = ({ connection, connection_id, integration }: Json): EntryIssue[] =>
-  connection === undefined || (integration !== undefined && connection_id == null)
+function connectionIssues(sound: Json): EntryIssue[] {
+  const { connection, connection_id, connection_subject, integration } = sound
+  if (connection === undefined)
+    return connection_subject === undefined
+      ? []
+      : [{ path: '/connection_subject', message: 'needs connection, the name of one' }]
+  return integration !== undefined && connection_id == null
     ? []
     : [{ path: '/connection', message: 'needs an integration, and no connection_id' }]
+}
 
 /** An entry names what its ids would, or selects it. */
 const ownerIssues = (sound: Json): readonly EntryIssue[] =>

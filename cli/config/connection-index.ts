@@ -59,8 +59,10 @@ export class ConnectionIndex {
       groupBy(this.#rest(), ({ name }) => name),
     ]
     const integration_id = this.#idOf('integrations', scope)
-    const places = ['shared', `agent:${String(this.#idOf('agents', scope))}`].map((subject) =>
-      shownPlaceOf({ integration_id, subject }),
+    const subjects = { shared: 'shared', agent: `agent:${String(this.#idOf('agents', scope))}` }
+    const only = scope['connection_subject'] as keyof typeof subjects | undefined
+    const places = (only === undefined ? Object.values(subjects) : [subjects[only]]).map(
+      (subject) => shownPlaceOf({ integration_id, subject }),
     )
     const [ofFile, others] = this.#byName.map((group) =>
       (group.get(String(scope['connection'])) ?? []).filter((one) =>
@@ -72,7 +74,7 @@ export class ConnectionIndex {
 
   /** The members of an entry, with the id of the connection that a scope names. */
   wantedOf({ kind, wanted }: ConfigEntry, created?: ReadonlyMap<ConfigEntry, string>): Json {
-    const { connection, ...settings } = wanted
+    const { connection, connection_subject: _, ...settings } = wanted
     if (kind !== 'scopes' || typeof connection !== 'string') return wanted
     const [found = {}] = this.#find(wanted)
     const shown = isEntry(found) ? this.#pairs.get(found) : found
@@ -102,7 +104,7 @@ export class ConnectionIndex {
   #refusalOf(scope: Json, prunes: boolean): string | null {
     const [found, ...others] = this.#find(scope)
     if (others.length > 0)
-      return `matches ${others.length + 1} connections; use connection_id instead`
+      return `matches ${others.length + 1} connections; add connection_subject (shared or agent), or use connection_id`
     if (found === undefined)
       return this.#isFaulty(scope['connection'])
         ? null

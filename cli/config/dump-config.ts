@@ -131,7 +131,7 @@ function authEntry(name: string, auth: unknown, variables: VariableNames): Json 
   return Object.fromEntries(entries) as Json
 }
 
-/** A scope that names a connection by its name, if that tells it from others. */
+/** A scope that names a connection by its name, and by its subject where that is needed to tell it from others. */
 function withConnection(scope: Json, connections: readonly Json[]): Json {
   const { connection_id = null, agent_id, ...settings } = scope
   const own = connections.find((one) => one['connection_id'] === connection_id)
@@ -141,7 +141,15 @@ function withConnection(scope: Json, connections: readonly Json[]): Json {
       integration_id === own?.['integration_id'] &&
       ['shared', `agent:${String(agent_id)}`].includes(String(subject)),
   )
-  return alike.length === 1 ? { ...settings, agent_id, connection: own?.['name'] } : scope
+  const isOwnKind = ({ subject }: Json): boolean => subject === own?.['subject']
+  if (own === undefined || alike.filter(isOwnKind).length !== 1) return scope
+  const connection_subject = own['subject'] === 'shared' ? 'shared' : 'agent'
+  return {
+    ...settings,
+    agent_id,
+    connection: own['name'],
+    ...(alike.length === 1 ? {} : { connection_subject }),
+  }
 }
 
 /** There is a private key where there is a client certificate. */
@@ -163,6 +171,7 @@ function scopeEntry(
     ...named('agent', agents.get(shown['agent_id']) ?? shown['agent_id']),
     ...named('integration', integrations.get(shown['integration_id']) ?? shown['integration_id']),
     ...named('connection', shown['connection']),
+    ...named('connection_subject', shown['connection_subject']),
     rules,
     ...withoutDefaults(settings, SECTION_RESOURCES.scopes.defaults),
   }

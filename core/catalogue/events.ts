@@ -42,7 +42,11 @@ const found: EventRow['summary'] = ({ pattern_name, location, matched_text }) =>
 const done: EventRow['summary'] = ({ triggered_by, reason }) =>
   joined(': ', joined(' ', 'by', text(triggered_by)), text(reason))
 const lockedBy: EventRow['summary'] = ({ triggered_by, mode, message }) =>
-  joined(': ', joined(' ', text(mode), 'by', text(triggered_by)), text(message))
+  joined(
+    ': ',
+    joined(' ', text(mode), 'by', text(triggered_by ?? 'another organization')),
+    text(message),
+  )
 const WHY_DENIED: Readonly<Record<string, string>> = {
   no_scope: 'no scope for this API',
   method_not_allowed: 'method not allowed',
@@ -70,7 +74,7 @@ const LOCK = {
   target: 'What it concerns.',
   mode: '`deny` or `read_only`.',
   message: 'What callers are shown.',
-  triggered_by: 'E-mail of the operator.',
+  triggered_by: 'E-mail; null: another organization.',
 } as const
 
 const ACCESS = {

@@ -38,13 +38,17 @@ export const lockedEntry = (
     event: 'locked',
     organization_id,
     agent_id: 'agent_id' in lock.target ? lock.target.agent_id : null,
-    agent_name: null,
+    agent_name: event.agent_name ?? null,
     timestamp: lock.created_at,
-    actor: { ...event, edge_id: null },
+    actor: {
+      ...event,
+      source_ip: organization_id === lock.created_in ? event.source_ip : null,
+      edge_id: null,
+    },
     id: event.id,
     data: {
-      ...lockData(lock),
-      triggered_by: lock.created_by,
+      ...lockData(lock, organization_id),
+      triggered_by: organization_id === lock.created_in ? lock.created_by : null,
       expires_at: lock.expires_at,
       requests_terminated: counts.requests_terminated,
       tunnels_terminated: counts.tunnels_terminated,
@@ -54,13 +58,16 @@ export const lockedEntry = (
     },
   })
 
-/** What an entry says of a lock. */
-export const lockData = ({ lock_id, target, mode, message, reference }: Lock) => ({
+/** What an entry says of a lock. Another organization than that which created it sees what callers see. */
+export const lockData = (
+  { lock_id, target, mode, message, reference, created_in }: Lock,
+  logged_in: string,
+) => ({
   lock_id,
   target,
   mode,
   message,
-  reference,
+  reference: logged_in === created_in ? reference : null,
 })
 
 /** The entry, and the event, of a kill whose counts are known. */

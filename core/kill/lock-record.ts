@@ -5,6 +5,8 @@ import type { Counted } from './kill-receipt.ts'
 /** What is known when a lock is created. The counts are added when the edges have acknowledged. */
 export interface LockEvent {
   readonly id: string
+  /** Of the agent that it names. Undefined in records of older versions. */
+  readonly agent_name?: string | null
   readonly source_ip: string | null
   readonly request_id: string | null
 }

@@ -229,7 +229,12 @@ function textsOf(
     record: {
       organization_id: hole('logged_in'),
       lock: hole('lock'),
-      event: { id: mintActivityId(Date.parse(timestamp)), source_ip, request_id },
+      event: {
+        id: mintActivityId(Date.parse(timestamp)),
+        agent_name: hole('agent_name'),
+        source_ip,
+        request_id,
+      },
       receipt,
       published_ms: hole('now_ms'),
       finish_after_ms: hole('finish_after_ms'),
@@ -239,7 +244,7 @@ function textsOf(
       event: 'admin_action',
       organization_id: hole('own'),
       agent_id: 'agent_id' in target ? target.agent_id : null,
-      agent_name: null,
+      agent_name: hole('agent_name'),
       timestamp,
       actor,
       data: {

@@ -21,7 +21,7 @@ if plan.proof ~= cjson.null then
 end
 local own, kind, id = by.organization_id, plan.kind, plan.id
 local isOperating = own == plan.default_organization and by.role == 'admin'
-local organization = own
+local organization, agent_name = own, cjson.null
 if kind == 'everything' then
   if not isOperating then return {-3} end
   organization = '*'
@@ -30,7 +30,11 @@ elseif kind == 'organization_id' then
   if redis.call('HEXISTS', KEYS[7], id) == 0 then return {-1} end
   organization = id
 elseif kind ~= 'agent_selector' then
-  if redis.call('HEXISTS', keyOf(kind, own), id) == 0 then return {-1} end
+  local text = redis.call('HGET', keyOf(kind, own), id)
+  if not text then return {-1} end
+  -- The name that a newer version has stored may not be readable.
+  local agent = kind == 'agent_id' and cjson.decode(text)
+  if agent and isReadable(agent) then agent_name = agent.agent_name end
 end
 
 -- Those that are over make room.
@@ -61,6 +65,7 @@ local holes = {
   organization_id = cjson.encode(organization),
   logged_in = cjson.encode(logged_in),
   own = cjson.encode(own),
+  agent_name = cjson.encode(agent_name),
   email = cjson.encode(by.email),
   token_id = cjson.encode(by.token_id),
   now_ms = string.format('%.0f', now_ms),

@@ -74,6 +74,13 @@ test('a check answers what the call would', async () => {
       assert.deepEqual(checked, { answer: 'refused', error, details, message }, url)
     }
   }
+  const held = await operator.makeAccess(stack.ownBaseUrl(), {
+    scope: { rules: [{ methods: ['POST'], paths: ['/**'], approval: { needed: 2 } }] },
+  })
+  const waits = { method: 'POST', url: `${held.base_url}/x` }
+  const asked = (await ask('POST', 'me/check', held.headers, waits)).json()
+  assert.deepEqual([asked.answer, asked.details], ['allowed', { approval: { needed: 2 } }])
+  assert.match(asked.message, /approval_required/)
   // The call says that there is no scope, or a lock. To one that only asks, the integration looks like none.
   const url = `${hidden.base_url}/things/1`
   const target = { integration_id: hidden.integration.integration_id }

@@ -291,6 +291,28 @@ test('connections are matched by API, subject and name, a scope names one, and n
   assert.equal((await operator.send('GET', '/admin/connections')).data.length, 1)
 })
 
+test('a dump says which of two connections with one name a scope is for, and applies elsewhere', async () => {
+  const [source, target] = [await emptyOrganization(), await emptyOrganization()]
+  const auth = { type: 'bearer', token: '${SECRET_A}' }
+  const shared = { name: 'billing', integration: 'openai', auth }
+  const scope = { agent: 'bot', integration: 'openai', rules: [], connection: 'billing' }
+  const scopes = (['shared', 'agent'] as const).map((connection_subject, i) => ({
+    ...scope,
+    name: connection_subject,
+    priority: i,
+    connection_subject,
+  }))
+  const file = config({ connections: [shared, { ...shared, agent: 'bot' }], scopes })
+  assert.equal((await source.apply(file)).code, 0)
+  const dumped = await source.dump()
+  const env = Object.fromEntries(
+    [...dumped.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'a long secret']),
+  )
+  const applied = await target.apply(dumped, {}, { ...SECRETS, ...env } as typeof SECRETS)
+  assert.equal(applied.code, 0, applied.err)
+  assert.equal(await target.dump(), dumped)
+})
+
 test('connections of a file that cannot be told apart, or are named in vain, are errors before anything is written', async () => {
   const { apply, dump } = await emptyOrganization()
   const auth = { type: 'bearer', token: '${SECRET_A}' }
@@ -307,6 +329,7 @@ test('connections of a file that cannot be told apart, or are named in vain, are
     [[own], [{ ...scope, agent: 'other', connection: 'own' }], /connection names no connection/],
     [[own], [{ ...scope, connection: 'owns' }], /scopes\[0\]\.connection names no connection/],
     [[own], [{ ...scope, connection: 'own', connection_id: 'con_1' }], /and no connection_id/],
+    [[own], [{ ...scope, connection_subject: 'agent' }], /connection_subject needs connection/],
   ] as const) {
     const { code, out, err } = await apply(config({ connections, scopes }))
     assert.deepEqual([code, out], [1, ''], err)

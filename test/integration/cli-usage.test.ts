@@ -17,6 +17,8 @@ const wrong: readonly [args: readonly string[], says: RegExp][] = [
   [['activity', '--event', 'none'], /Allowed choices are request_allowed, /],
   [['activity', '--url', 'localhost:8081'], /must start with http:\/\/ or https:\/\//],
   [['scan', '-o', 'table'], /Allowed choices are json/],
+  [['lock', 'everything', 'bot'], /takes no name. Nothing is locked/],
+  [['lock', 'agent'], /needs a name or an id/],
   [['kill'], /missing required argument 'agent'/],
   [['apply', '--keys-out', 'keys'], /required option '-f, --file <file>'/],
   [['dump', '-o', 'table'], /Allowed choices are yaml, json/],

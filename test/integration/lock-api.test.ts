@@ -208,10 +208,34 @@ test('who may lock what, and who sees and lifts it', async () => {
   await bystander.operator.send('DELETE', `/admin/locks/${foreign.lock_id}`, {}, 403)
   await unlock(foreign.lock_id)
   assert.equal((await callOf(bystander.access, '/x').ended).status, 200)
-  const events = (await logEntries(fleet.redis, other)).map(({ event }: any) => event)
+  // So does its log.
+  const logged = (await logEntries(fleet.redis, other)).filter(({ event }: any) =>
+    event.endsWith('locked'),
+  )
   assert.deepEqual(
-    events.filter((event: string) => event.endsWith('locked')),
-    ['locked', 'unlocked'],
+    logged.map(({ event, source_ip, data }: any) => ({
+      event,
+      source_ip,
+      message: data.message,
+      hidden: [data.triggered_by, data.reference, data.reason ?? null],
+    })),
+    ['locked', 'unlocked'].map((event) => ({
+      event,
+      source_ip: null,
+      message: 'unpaid',
+      hidden: [null, null, null],
+    })),
+  )
+  const named = (await logEntries(fleet.redis, 'org_default')).filter(
+    ({ event, data }: any) => event.endsWith('locked') && data.lock_id === own.lock_id,
+  )
+  const { agent_name } = access.agent
+  assert.deepEqual(
+    named.map((entry: any) => [entry.event, entry.agent_name]),
+    [
+      ['locked', agent_name],
+      ['unlocked', agent_name],
+    ],
   )
 })
 

@@ -227,7 +227,10 @@ export class SimAdmin {
     const by = { actor: ACTOR, request_id: this.#actor().request_id }
     const done = await this.change({
       idempotency_key: null,
-      decide: () => Promise.resolve(planLift({ ...known, reason: null }, { ...by, at: now() })),
+      decide: () =>
+        Promise.resolve(
+          planLift({ ...known, agent_name: null, reason: null }, { ...by, at: now() }),
+        ),
     })
     return done === null ? null : known.lock
   }
