@@ -11,6 +11,8 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** Unix ms; null if it is not a valid time. */
 export const readTime = (text: string): number | null => {
-  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
+  // Of 30 February, Date.parse makes a day in March.
+  const isDay = new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10))
+  const ms = isDay && TIME.test(text) ? Date.parse(text) : Number.NaN
   return ms >= FIRST_MS && ms <= LAST_MS ? ms : null
 }

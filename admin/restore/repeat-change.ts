@@ -3,7 +3,7 @@ import type { TObject } from 'typebox'
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { commit } from '../../core/change/commit.ts'
 import { restoreLock } from '../../core/kill/restore-lock.ts'
-import type { Lock, Scope, Selector } from '../../core/catalogue/model.ts'
+import type { Connection, Lock, Scope, Selector } from '../../core/catalogue/model.ts'
 import { bothSelectors } from '../../core/decision/selector.ts'
 import { endOfLock } from '../../core/decision/locks.ts'
 import { mergeSettings } from '../../core/decision/merge-settings.ts'
@@ -23,6 +23,7 @@ export type Repeated =
 const PATHS: Readonly<Record<string, string>> = {
   agent: '/admin/agents/:agent_id',
   integration: '/admin/integrations/:integration_id',
+  connection: '/admin/integrations/:integration_id/connections/:connection_id',
   scope: '/admin/scopes/:scope_id',
   organization: '/admin/organizations/:organization_id',
   token: '/admin/tokens/:token_id',
@@ -33,10 +34,11 @@ const AGENT_KEY = '/admin/agents/:agent_id/keys/:key_id'
 const ORGANIZATION_KEY = '/admin/keys/:key_id'
 
 /** Changes of these decide what an agent may do. */
-const HOLDING = new Set(['agent', 'integration', 'scope', 'organization', 'key'])
+const HOLDING = new Set(['agent', 'integration', 'connection', 'scope', 'organization', 'key'])
 /** The log masks these members, or only says that they were replaced, so they cannot be repeated. */
 const MASKED: Readonly<Record<string, readonly string[]>> = {
   integration: ['auth', 'auth_replaced', 'upstream', 'client_key_replaced'],
+  connection: ['auth', 'auth_replaced'],
   webhook: ['url', 'secret', 'has_secret'],
 }
 const CA_CHANGES: ReadonlySet<string> = new Set(['ca.activate', 'ca.finish', 'ca.replace'])
@@ -65,12 +67,15 @@ export async function repeatChange(
   // Unlike any other removal it allows something.
   if (action === 'lock.delete' && !change.is_proven) return { kind: 'not_needed' }
   const isRemoval = verb === 'delete' || verb === 'revoke'
-  if (!isRemoval && verb !== 'update') return { kind: 'not_needed' }
+  const isEdit = verb === 'update' || action === 'connection.end'
+  if (!isRemoval && !isEdit) return { kind: 'not_needed' }
   const impossible = (why: string): Repeated => ({
     kind: 'impossible',
     why: `${name}: ${why}`,
     holds: HOLDING.has(record),
   })
+  const params = await paramsOf(context, change)
+  if (params === null) return { kind: 'not_needed' }
   const route = routeOf(routes, change, isRemoval ? ['DELETE'] : ['PUT', 'PATCH'])
   if (route === undefined) return impossible('this version does not know it')
   const masked = isRemoval ? [] : maskedMembers(record, change)
@@ -78,7 +83,7 @@ export async function repeatChange(
     const body = isRemoval ? null : await patchOf(context, route, change)
     if (body === 'left_out') return impossible('it is too large for the log')
     if (!isRemoval && body === null) return { kind: 'not_needed' }
-    const outcome = await route.handle(callOf(context, change, body))
+    const outcome = await route.handle(callOf(context, change, params, body))
     const done = await carryOut(context, change, outcome)
     if (done === 'again') continue
     if (typeof done !== 'string') return impossible(done.why)
@@ -119,16 +124,30 @@ function routeOf(
   return routes.find((route) => route.path === path && methods.includes(route.method))
 }
 
-function callOf(context: AdminContext, change: LoggedChange, body: unknown): AdminCall {
-  const { organization_id, target, agent_id } = change
-  const [record = ''] = change.action.split('.')
+/** Null if the record that it lies within is gone. */
+async function paramsOf(
+  { redis }: AdminContext,
+  { action, organization_id, target, agent_id }: LoggedChange,
+): Promise<Readonly<Record<string, string>> | null> {
+  const [record = ''] = action.split('.')
+  const own = { [`${record}_id`]: target }
+  if (record === 'key' && agent_id !== null) return { ...own, agent_id }
+  if (record !== 'connection') return own
+  const text = await redis.hget(REDIS_KEYS.connections(organization_id), target)
+  if (text === null) return null
+  return { ...own, integration_id: (JSON.parse(text) as Connection).integration_id }
+}
+
+function callOf(
+  context: AdminContext,
+  { organization_id }: LoggedChange,
+  params: Readonly<Record<string, string>>,
+  body: unknown,
+): AdminCall {
   return {
     context,
     actor: { token_id: '', organization_id, email: 'system', role: 'admin', source_ip: null },
-    params: {
-      [`${record}_id`]: target,
-      ...(record === 'key' && agent_id !== null ? { agent_id } : {}),
-    },
+    params,
     query: { cascade: true },
     body,
     headers: {},
@@ -196,7 +215,11 @@ async function patchOf(
       ([name]) => Object.hasOwn(members, name) && !masked.includes(name),
     ),
   )
+  // Without the credential of that time it must not become active with the one of the backup.
+  const isRevoked = record === 'connection' && patch['status'] === 'revoked'
+  if (record === 'connection' && !isRevoked && masked.length > 0) delete patch['status']
   if (is_proven) return patch
+  if (isRevoked) return { status: 'revoked' }
   if (record !== 'scope') return null
   const owner = await redis.hget(REDIS_KEYS.scopeOwners(organization_id), target)
   const text = owner && (await redis.hget(REDIS_KEYS.agentScopes(organization_id, owner), target))

@@ -353,7 +353,12 @@ describe('what was done after a backup', () => {
     })
     const answer = await fetch(`${stack.apiUrl}/admin/agents`, { headers: bearer(token) })
     assert.equal(answer.status, 401)
+    for (const name of ['ended', 'off', 'replaced'])
+      assert.equal((await stack.operator.send('GET', connections[name] ?? '')).status, 'revoked')
+    await stack.operator.send('GET', connections['dropped'] ?? '', undefined, 404)
   }
+  /** Paths, by name. */
+  const connections: Record<string, string> = {}
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
   const REQUIRED = { status: 403, reason: 'approval_required' }
@@ -417,10 +422,24 @@ describe('what was done after a backup', () => {
       granted: await makeAsking(),
       'granted later': await makeAsking(),
     }
+    const list = `/admin/integrations/${narrowed.integration.integration_id}/connections`
+    for (const name of ['ended', 'off', 'replaced', 'dropped']) {
+      const auth = { type: 'bearer', token: `the credential ${name}` }
+      const { connection_id } = await operator.send('POST', list, { name, auth })
+      connections[name] = `${list}/${connection_id}`
+    }
+    const { ended, off, replaced, dropped } = connections as Record<string, string>
+    await operator.send('PATCH', String(replaced), { status: 'revoked' })
     await pendingOf(asking.waits)
     await grant(asking.granted)
     await backup('changes', false)
     await grant(asking['granted later'])
+    await operator.send('POST', `${ended}/revoke`)
+    await operator.send('PATCH', String(off), { status: 'revoked' })
+    await operator.send('PATCH', String(replaced), {
+      auth: { type: 'bearer', token: 'the next credential' },
+    })
+    await operator.send('DELETE', String(dropped))
     await lock.lift(operator, unlocked)
     await lock.impose(operator, locked)
     await operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`, { reason: 'after' })
@@ -445,14 +464,17 @@ describe('what was done after a backup', () => {
     assert.doesNotMatch(said, /unknown/)
     assert.match(
       said,
-      /Make these changes again:\n- integration\.update of int_\S+: the log does not have auth/,
+      /Make these changes again:\n- connection\.update of con_\S+: the log does not have auth/,
     )
+    assert.match(said, /\n- integration\.update of int_\S+: the log does not have auth/)
     for (const words of [
       `agent ${killed.agent.agent_id} killed at `,
       `agent ${back.agent.agent_id} reactivated`,
       `deleted the agent ${deleted.agent.agent_id}`,
       'revoked the key key_',
       `changed the scope ${narrowed.scope_id}`,
+      'revoked the tokens of the connection con_',
+      'deleted the connection con_',
       'deleted the admin token tok_',
     ])
       assert.ok(said.includes(words), `${words} in\n${said}`)
