@@ -25,6 +25,8 @@ export interface LockSubject {
   readonly key_id: string | null
   readonly integration_id: string | null
   readonly scope_id: string | null
+  /** The scope that an approval for a time has made, if the call needs it. */
+  readonly grant_id?: string | null
 }
 
 /** An end that cannot be read, which admin refuses to store, is none. */
@@ -71,7 +73,7 @@ const NO_LABELS = {}
  */
 export function findLock(
   table: LockTable | null,
-  { agent, key_id, integration_id, scope_id }: LockSubject,
+  { agent, key_id, integration_id, scope_id, grant_id = null }: LockSubject,
   at_ms: number,
   modes: 'deny' | 'read_only' | 'any',
 ): Lock | null {
@@ -89,6 +91,7 @@ export function findLock(
   named('key_id', key_id)
   named('integration_id', integration_id)
   named('scope_id', scope_id)
+  named('scope_id', grant_id)
   for (const one of selectedBy(table, agent.labels)) look(one)
   return (found as CompiledLock | null)?.lock ?? null
 }

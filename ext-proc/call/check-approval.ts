@@ -18,6 +18,7 @@ import type {
   NewRequest,
   WantedApproval,
 } from '../../core/approval/take-approval.ts'
+import { findLock } from '../../core/decision/locks.ts'
 import type { NeededApproval } from '../../core/decision/needed-approval.ts'
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { isEmpty } from '../../core/request/overrides.ts'
@@ -27,6 +28,7 @@ import { shortText } from '../../core/system/short-text.ts'
 import type { RestrictionBoard } from '../kill/restriction-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { type GatewayAddress, gatewayUrl } from '../response/gateway-address.ts'
+import { deniedByLock } from '../verdict/denied-by-lock.ts'
 import { retryAfter } from '../verdict/retry-after.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { Forward } from '../verdict/verdict.ts'
@@ -42,6 +44,7 @@ import {
 import type { SentBody } from './buffer-body.ts'
 import type { CallIo } from './call-io.ts'
 import type { ApprovedBy } from './review-call.ts'
+import { isReading } from './is-reading-call.ts'
 import { refusalAsResult } from './tool-result.ts'
 import { causeOf } from './cause-of.ts'
 
@@ -63,13 +66,15 @@ export interface ApprovalServices extends HoldServices, QuestionServices {
     /** The page of the console on which the request is decided. */
     readonly pageOf: (request_id: string) => string
   }
-  readonly killBoard: Pick<RestrictionBoard, 'killedAt'>
+  readonly killBoard: Pick<RestrictionBoard, 'killedAt' | 'locksOf'>
   readonly settings: { readonly gateway: Pick<GatewayAddress, 'proxy_url'> }
 }
 
 /** The approval that a call has taken. */
 export interface TakenApproval {
   readonly approved: ApprovedBy
+  /** The scope that an approval for a time has made; undefined for an approval of this call. */
+  readonly grant_id?: string
   /** Replaces the body: what a client has sent back to the gateway is cut out. Null if nothing is. */
   readonly body: SentBody | null
   /** The verdict, noted as one that was approved. */
@@ -135,6 +140,8 @@ export async function checkApproval(
     return deny('approval', 'gateway_unavailable', causeOf(whyUnavailable(error)))
   }
   const { state, preference } = reached
+  const locked = state.kind === 'granted' ? lockedGrant(services, call, state, facts, io) : null
+  if (locked !== null) return withPreference(locked, preference)
   if (state.kind === 'taken' || state.kind === 'granted') {
     record.note('approval', 'pass')
     const value =
@@ -316,6 +323,26 @@ const grantOf = (
 ): string | null =>
   reuse === 'rule' && by.length === 1 ? grantDigest(digested, target.origin) : null
 
+/** A lock may name the scope that an approval has made: it then allows nothing. */
+function lockedGrant(
+  { killBoard, nowMs }: ApprovalServices,
+  call: AdmittedCall,
+  { scope_id }: Extract<ApprovalState, { kind: 'granted' }>,
+  facts: BodyFacts | null,
+  io: CallIo,
+): Deny | null {
+  const { agent } = call
+  const subject = { agent, key_id: null, integration_id: null, scope_id }
+  const at_ms = nowMs()
+  const modes = isReading(call, facts, io) ? 'deny' : 'any'
+  const lock = findLock(killBoard.locksOf(agent.organization_id), subject, at_ms, modes)
+  if (lock === null) return null
+  return refusalAsResult(
+    { kind: 'deny', step: 'approval', denial: deniedByLock(lock, at_ms) },
+    facts,
+  )
+}
+
 /** A grant is not used up, so that nothing is to be noted. */
 function granted(
   { digest }: WantedApproval,
@@ -327,6 +354,7 @@ function granted(
   const decided_by = decidedBy(approvals)
   facts.data['approval'] = { request_id, digest, body_sha256, decided_by, scope_id }
   return {
+    grant_id: scope_id,
     approved: { policy_sha256, integration_sha256, connection },
     body: null,
     unsent: (refused) => Promise.resolve(refused),

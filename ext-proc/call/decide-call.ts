@@ -132,7 +132,7 @@ async function decide(
   const credential = filling instanceof Promise ? await filling : filling
   if (credential.kind === 'deny')
     return unsent(approval, shownCredential(services, call, sent, facts, credential))
-  const standing = standingOf(services, call, facts?.overrides ?? null, isReading(call, facts, io))
+  const standing = standingOf(services, call, facts, isReading(call, facts, io), approval?.value)
   const reviewing = lastReview(services, call, facts, standing, approval?.value ?? null)
   const ended = reviewing === null ? null : await reviewing
   if (ended !== null) return unsent(approval, ended)

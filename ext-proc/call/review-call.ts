@@ -56,20 +56,24 @@ interface StandingCall {
 }
 
 /**
- * @param inBody methods and paths that the body names; null if it was not read
+ * @param read of the body; null if it was not read
  * @param is_reading whether the call does nothing but read
+ * @param approved by what it passes, if it needs an approval
  */
 export const standingOf = (
   services: ReviewServices,
   { facts, agent, integration, scope, is_socket, settings }: StandingCall,
-  inBody: Overrides | null,
+  read: Pick<BodyFacts, 'overrides'> | null,
   is_reading: boolean,
+  approved: { readonly grant_id?: string } | null = null,
 ): Standing => {
+  const inBody = read?.overrides ?? null
   const subject = {
     agent,
     key_id: facts.caller.key.key_id,
     integration_id: integration.integration.integration_id,
     scope_id: scope.scope_id,
+    grant_id: approved?.grant_id ?? null,
     is_reading,
   }
   // A call is held here as long as it lasts.

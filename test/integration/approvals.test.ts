@@ -549,6 +549,19 @@ test('a grant ends with its time, its scope, and all that its approval depends o
   await until('the grant has ended', async () => (await ask(access)).status === 403)
 })
 
+test('a lock of the scope that an approval has made ends what it allows', async () => {
+  const access = await grantAccess()
+  const { result } = await decide(requestOf(await ask(access)), 'approve', { expires_at: later() })
+  assert.equal((await ask(access)).status, 200)
+  const target = { scope_id: result.scope_id }
+  const { lock_id } = await operator.send('POST', '/admin/locks', { target, message: 'stop' })
+  const received = api.mark()
+  assertRefusal(await ask(access), 403, 'locked')
+  assert.equal(received().length, 0)
+  await operator.send('DELETE', `/admin/locks/${lock_id}`, {})
+  assert.equal((await ask(access)).status, 200)
+})
+
 test('an approval is for a time only if its rule says so, for at most 30 days, and if all say so', async () => {
   const once = requestOf(await ask(await makeAccess()))
   await decide(once, 'approve', { expires_at: later() }, 409)

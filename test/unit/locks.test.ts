@@ -32,10 +32,11 @@ const at = (ms: number): string => new Date(ms).toISOString()
 
 /** Whether a lock names a call, said once more. */
 function names({ target }: Lock, subject: LockSubject): boolean {
-  const { agent, key_id, integration_id, scope_id } = subject
+  const { agent, key_id, integration_id, scope_id, grant_id } = subject
   if ('agent_selector' in target) return matchesSelector(target.agent_selector, agent.labels)
   const [[member, id] = []] = Object.entries(target)
   const own = { agent_id: agent.agent_id, key_id, integration_id, scope_id }
+  if (member === 'scope_id' && grant_id === id) return true
   return member === 'everything' || member === 'organization_id' || own[member as 'key_id'] === id
 }
 
@@ -65,6 +66,7 @@ test('of 2,000 random sets of locks the one that decides is that of a plain sear
       key_id: pick([...ids, null]),
       integration_id: pick([...ids, null]),
       scope_id: pick([...ids, null]),
+      grant_id: pick([...ids, null]),
     }
     const mode = pick(['deny', 'read_only', 'any'] as const)
     const endOf = ({ expires_at }: Lock): number =>
