@@ -227,7 +227,9 @@ class VariableNames {
 
   referenceFor(name: string, member: string): string {
     const words = `${name}_${member}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')
-    const base = words.replace(/^_+/, '').replace(/^(?=\d)/, '_')
+    // The system and this command have a meaning for names such as USERNAME and AGW_TOKEN.
+    const isTaken = words.startsWith('AGW_') || !/[A-Z0-9]/i.test(name)
+    const base = `${isTaken ? 'SECRET_' : ''}${words.replace(/^_+/, '')}`.replace(/^(?=\d)/, '_')
     let variable = base
     for (let n = 2; this.#given.has(variable); n++) variable = `${base}_${n}`
     this.#given.add(variable)

@@ -23,6 +23,9 @@ const CHALLENGE: Header = {
 }
 
 const WAS_CALLED = 'The API was called.'
+/** The catalogue names a header that a proxy does not read. */
+const KEY_OF_PROXY =
+  'An API key is required. Write it into the URL of the proxy: http://agent:<API_KEY>@host:port.'
 
 /**
  * The response to the caller: the error body, in the format of the integration once the caller has a scope for it. For an MCP call
@@ -31,8 +34,9 @@ const WAS_CALLED = 'The API was called.'
  */
 export function writeError(denial: Denial, record: RefusedCall): LocalReply {
   const { reason, details, was_called = false } = denial
-  const { status: usual, message } = REASONS[reason]
+  const { status: usual, message: said } = REASONS[reason]
   const status = denial.status ?? usual
+  const message = status === 407 && reason === 'authentication_required' ? KEY_OF_PROXY : said
   const { request_id } = record.facts
   const error: ErrorBody = {
     error: reason,

@@ -360,7 +360,9 @@ test('CONNECT without a key that is in force is 407, and opens nothing', async (
     `GET ${origin('plain', 'http')}/x HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
   )
   assert.equal(plain.answers[0]?.status, 407)
-  assert.equal(JSON.parse(plain.answers[0]?.body ?? '').error, 'authentication_required')
+  const { error, message } = JSON.parse(plain.answers[0]?.body ?? '')
+  assert.equal(error, 'authentication_required')
+  assert.match(message, /into the URL of the proxy/)
 })
 
 test('a key is found as Bearer, and an organization key with the agent as user name', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { configAsYaml } from '../../cli/config/dump-config.ts'
+import { configAsYaml, dumpConfig } from '../../cli/config/dump-config.ts'
 import { differences } from '../../cli/config/differences.ts'
 import { nearestName } from '../../cli/config/nearest-name.ts'
 import { partialEnvironment } from '../../cli/config/unknown-secrets.ts'
@@ -35,6 +35,22 @@ const LINE_SEPARATOR_FIRST = {
   scopes: [],
   webhooks: [],
 }
+
+test('the variables of a dump have names that nothing else has a meaning for', () => {
+  const integrations = ['agw', 'openai', '~', '\u652f'].map((name, i) => ({
+    integration_id: `int_${i}`,
+    name,
+    base_url: `https://x${i}.example.com`,
+    auth: { type: 'basic', username_last4: 'abcd', password_last4: 'abcd' },
+  }))
+  const dumped = dumpConfig({ integrations, agents: [], connections: [], scopes: [], webhooks: [] })
+  assert.deepEqual(
+    dumped.integrations.map(({ auth }) => (auth as Record<string, unknown>)['username']),
+    ['SECRET_AGW_USERNAME', 'OPENAI_USERNAME', 'SECRET_USERNAME', 'SECRET_USERNAME_2'].map(
+      (name) => `\${${name}}`,
+    ),
+  )
+})
 
 test('an unknown member is named with its line, wherever it is, and hides no other error', () => {
   fc.assert(
