@@ -337,6 +337,14 @@ describe('what was done after a backup', () => {
   let alive: Access
   let locked: Access
   let unlocked: Access
+  /** The scope of one got an end; that of the other, which selects it by its labels, an earlier one. Both are over. */
+  let over: Access
+  let overEarlier: Access
+  const REFUSED = { status: 403, reason: 'permission_denied' }
+  const noScopeIsOpen = async (): Promise<void> => {
+    for (const access of [narrowed, over, overEarlier])
+      assert.deepEqual(await answered(access), REFUSED)
+  }
   /** Each asks for approvals: its request was pending, or made a grant, before the backup or after it. */
   let asking: Record<'waits' | 'granted' | 'granted later', Access>
   const requests: string[] = []
@@ -388,6 +396,22 @@ describe('what was done after a backup', () => {
       assert.ok(!known.includes(await pendingOf(access)), 'a call asks again')
   }
 
+  /** Its scope selects it, and ends in an hour. */
+  const makeSelected = async (): Promise<Access> => {
+    const { operator } = stack
+    const access = await operator.makeAccess(stack.ownBaseUrl())
+    const labels = { team: 'ended-earlier' }
+    await operator.send('PATCH', `/admin/agents/${access.agent.agent_id}`, { labels })
+    await operator.send('DELETE', `/admin/scopes/${access.scope_id}`)
+    const { scope_id } = await operator.makeScope('', access.integration.integration_id, {
+      agent_id: undefined,
+      agent_selector: { match_labels: labels },
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+    assert.equal((await call(access)).status, 200)
+    return { ...access, scope_id }
+  }
+
   before(async () => {
     const { operator } = stack
     const make = () => operator.makeAccess(stack.ownBaseUrl())
@@ -414,6 +438,8 @@ describe('what was done after a backup', () => {
     await operator.send('POST', `/admin/agents/${back.agent.agent_id}/kill`, {})
     const lock = lockOf('agent', 'deny')
     await lock.impose(operator, unlocked)
+    over = await make()
+    overEarlier = await makeSelected()
     const approval = { approval: { reuse: 'rule', valid_seconds: 86_400 } }
     const rules = [{ methods: ['*'], paths: ['/**'], ...approval }]
     const makeAsking = () => operator.makeAccess(stack.ownBaseUrl(), { rules })
@@ -448,6 +474,14 @@ describe('what was done after a backup', () => {
     await operator.send('PUT', `/admin/scopes/${narrowed.scope_id}`, {
       rules: [{ methods: ['POST'], paths: ['/**'] }],
     })
+    for (const [{ scope_id }, end_streams] of [
+      [over, true],
+      [overEarlier, false],
+    ] as const)
+      await operator.send('PATCH', `/admin/scopes/${scope_id}`, {
+        expires_at: new Date(Date.now() + 500).toISOString(),
+        end_streams,
+      })
     await operator.send('POST', `/admin/agents/${back.agent.agent_id}/reactivate`, { reason: 'ok' })
     await operator.send('PUT', `/admin/integrations/${alive.integration.integration_id}`, {
       allow_empty_segments: true,
@@ -480,7 +514,9 @@ describe('what was done after a backup', () => {
       assert.ok(said.includes(words), `${words} in\n${said}`)
     assert.equal((await answered(alive)).status, 200)
     await isInForce()
-    assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
+    for (const { scope_id } of [over, overEarlier])
+      assert.ok(said.includes(`changed the scope ${scope_id}`), said)
+    await noScopeIsOpen()
     // Edges read it one after the other.
     await until('the reactivated agent is served', async () => (await call(back)).status === 200)
     await until('the unlocked agent is served', async () => {
@@ -507,7 +543,7 @@ describe('what was done after a backup', () => {
     assert.match(said, /Changes made after \S+ are unknown/)
     await isInForce()
     // Edges read one after the other that an agent was reactivated; none serves it.
-    for (const held of [alive, back, narrowed])
+    for (const held of [alive, back, narrowed, over, overEarlier])
       await until('it is held', async () => {
         const { status, reason } = await answered(held)
         assert.notEqual(status, 200)
@@ -539,7 +575,7 @@ describe('what was done after a backup', () => {
     assert.equal((await restoreGap('accept', '--all')).code, 0)
     await until('all are served', async () => (await call(back)).status === 200)
     assert.deepEqual(await restoreGap('show'), { code: 0, text: 'No change is unknown.\n' })
-    assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
+    await noScopeIsOpen()
     await isInForce()
     await acknowledgeLost()
     await stack.ready()
@@ -563,9 +599,11 @@ describe('what was done after a backup', () => {
     await isInForce()
     assert.deepEqual(await answered(back), { status: 403, reason: 'agent_killed' })
     assert.deepEqual(await answered(unlocked), { status: 403, reason: 'locked' })
-    await acknowledge({ agent_ids: [narrowed.agent.agent_id] })
-    await until('it is served', async () => (await call(narrowed)).status === 403)
-    assert.deepEqual(await answered(narrowed), { status: 403, reason: 'permission_denied' })
+    const limited = [narrowed, over, overEarlier]
+    await acknowledge({ agent_ids: limited.map(({ agent }) => agent.agent_id) })
+    for (const access of limited)
+      await until('it is not held', async () => (await call(access)).status === 403)
+    await noScopeIsOpen()
   })
 
   test('without the archive every agent is held; --accept-gap serves them', async () => {
