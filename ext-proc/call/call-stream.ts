@@ -129,6 +129,10 @@ export class CallStream implements CallInFlight, CallIo {
     stream.on('error', () => this.#end())
   }
 
+  get connection(): object {
+    return this.#stream.connection
+  }
+
   get ended(): Promise<void> {
     this.#ended ??=
       this.#state.kind === 'ended'

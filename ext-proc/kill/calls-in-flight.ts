@@ -1,9 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { chunksOf } from '../../core/system/chunks-of.ts'
 import type { BusiestAgents } from '../../core/control/control-message.ts'
 import type { Lock } from '../../core/catalogue/model.ts'
 import type { Denial } from '../verdict/denial.ts'
 import type { Standing } from '../verdict/standing.ts'
+import { CutPace } from './cut-pace.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
 
 /** A call in flight in this process: from the moment its agent is known until Envoy ends its stream. */
@@ -18,6 +17,8 @@ export interface CallInFlight {
   readonly passed_ms: number | null
   /** It is a tunnel of the forward proxy that has been opened. */
   readonly is_tunnel?: boolean
+  /** The same object for all calls of one connection of Envoy. */
+  readonly connection?: object
   /** By what it is decided again; null while it is undecided. */
   readonly standing?: Standing | null
   /** Where `CallsInFlight` keeps it. */
@@ -67,9 +68,6 @@ export function sumOfCuts(cuts: readonly CutCounts[]): CutCounts {
 /** Since the cut began. Envoy ends a stream within a millisecond or so; thousands take longer, and are unconfirmed until they have ended. */
 const END_WAIT_MS = 400
 
-/** Calls that are cut in one turn of the event loop, some 30 µs each: a kill of thousands does not hold up another one. */
-const CUT_AT_ONCE = 200
-
 /** A call that was allowed less than this time before its cut may already have been forwarded by Envoy. */
 const RECENT_PASS_MS = 100
 /** For such a call the acknowledgement waits this long, because a nearby API may still be reading what Envoy had written. */
@@ -100,13 +98,24 @@ export class CallsInFlight {
   readonly #byAgent = new Map<string, CallInFlight[]>()
   /** By the first cut of its agent that found the call, which counts it, even if another one reaches it before: a kill may come twice. */
   readonly #counts = new WeakMap<CallInFlight, EndedCount>()
+  readonly #pace = new CutPace()
   #size = 0
-  /** Cuts that have not yet reached all their calls. */
-  #cutting = 0
+  /** Cuts that still look for their calls. */
+  #finding = 0
   #total = 0
 
+  get isFinding(): boolean {
+    return this.#finding > 0
+  }
+
+  /** A cut has work to do, and does not wait for Envoy. */
   get isCutting(): boolean {
-    return this.#cutting > 0
+    return this.isFinding || this.#pace.isBusy
+  }
+
+  /** A cut counts the call, and has cut it or will. */
+  isBeingCut(call: CallInFlight): boolean {
+    return this.#counts.has(call)
   }
 
   holds(call: CallInFlight): boolean {
@@ -192,12 +201,12 @@ export class CallsInFlight {
     why: Cut,
     unwatched: () => number,
   ): Promise<CutCounts> {
-    this.#cutting++
+    this.#finding++
     let cut: Promise<CutCounts>
     try {
       cut = this.cut(await find(), why, unwatched)
     } finally {
-      this.#cutting--
+      this.#finding--
     }
     return await cut
   }
@@ -220,17 +229,16 @@ export class CallsInFlight {
         if (isOurs) own.tunnels++
       })
     }
-    const requests = await this.#inTurns(
+    const requests = this.#pace.cut(
       calls.filter((call) => !isTunnel(call)),
       cutNow,
     )
-    const ends = [...requests]
+    const ends = [requests]
     if (tunnels.length > 0)
       ends.push(
-        Promise.race([Promise.all(requests), wait(TUNNEL_WAIT_MS)])
+        Promise.race([requests, wait(TUNNEL_WAIT_MS)])
           .then(() => wait(TUNNEL_DELAY_MS))
-          .then(() => Promise.all(tunnels.map(cutNow)))
-          .then(() => undefined),
+          .then(() => this.#pace.cut(tunnels, cutNow)),
       )
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => {
@@ -256,19 +264,9 @@ export class CallsInFlight {
     if (count !== undefined) void call.ended.then(() => void count.calls++)
   }
 
-  /** The first are cut before this returns. */
-  async #inTurns(
-    calls: readonly CallInFlight[],
-    cutNow: (call: CallInFlight) => Promise<void>,
-  ): Promise<Promise<void>[]> {
-    const ends: Promise<void>[] = []
-    this.#cutting++
-    for (const some of chunksOf(calls, CUT_AT_ONCE)) {
-      if (ends.length > 0) await nextTurn()
-      ends.push(...some.map(cutNow))
-    }
-    this.#cutting--
-    return ends
+  /** Cuts a call that its review has refused, no faster than Envoy ends others. */
+  async cutReviewed(call: CallInFlight, denial: Denial): Promise<void> {
+    await this.#pace.cutOne(call, () => call.cut({ reason: 'not_admitted', denial }))
   }
 
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */

@@ -1,4 +1,4 @@
-import { type CallsInFlight, type CutCounts, sumOfCuts } from './calls-in-flight.ts'
+import { type CallsInFlight, type Cut, type CutCounts, sumOfCuts } from './calls-in-flight.ts'
 import { verifyStates } from './verify-states.ts'
 
 type StateParts = Parameters<typeof verifyStates>[0]
@@ -14,15 +14,21 @@ export async function cutDeleted(
 ): Promise<CutCounts> {
   const { inFlight } = parts
   const agents = inFlight.agents().filter(([organization]) => organization === organization_id)
-  const killed_at = new Date().toISOString()
-  const cutting: Promise<CutCounts>[] = []
+  const ids = { absent: new Set<string>(), unreadable: new Set<string>() }
   await verifyStates(parts, agents, ([, agent_id], state) => {
-    if (state === 'absent')
-      cutting.push(
-        inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at }),
-      )
-    if (state === 'unreadable')
-      cutting.push(inFlight.cutAgent(organization_id, agent_id, { reason: 'gateway_unavailable' }))
+    if (state === 'absent' || state === 'unreadable') ids[state].add(agent_id)
   })
-  return sumOfCuts(await Promise.all(cutting))
+  // All at once: the calls of many agents would not be cut in turns.
+  const cut = (of: ReadonlySet<string>, why: Cut): Promise<CutCounts> =>
+    inFlight.cut(
+      inFlight.find((call) => call.organization_id === organization_id && of.has(call.agent_id)),
+      why,
+      () => [...of].reduce((sum, id) => sum + inFlight.unwatched.count(organization_id, id), 0),
+    )
+  const killed_at = new Date().toISOString()
+  const cuts = [
+    cut(ids.absent, { reason: 'agent_killed', killed_at }),
+    cut(ids.unreadable, { reason: 'gateway_unavailable' }),
+  ]
+  return sumOfCuts(await Promise.all(cuts))
 }

@@ -147,10 +147,11 @@ export class ReviewQueue {
       try {
         const denial = await call.standing?.review()
         if (!denial) this.watchEnd(call)
-        // A cut that has not yet reached it counts it.
-        else if (inFlight.isCutting) this.#calls.add(call)
+        // A cut that looks for its calls may count it.
+        else if (inFlight.isFinding) this.#calls.add(call)
+        else if (inFlight.isBeingCut(call)) return
         else if (call.is_tunnel === true) tunnels.push({ tunnel: call, denial })
-        else call.cut({ reason: 'not_admitted', denial })
+        else await inFlight.cutReviewed(call, denial)
       } catch (error) {
         if (!inFlight.holds(call)) return
         if (isWhole)

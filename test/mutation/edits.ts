@@ -167,6 +167,13 @@ export const EDITS: readonly Edit[] = [
   },
   {
     area: 'kill',
+    name: 'calls are cut whatever Envoy has still to end',
+    file: 'ext-proc/kill/cut-pace.ts',
+    find: 'line.unended >= UNENDED_MAX && line.ended !== before',
+    replace: 'line.unended < 0 && line.ended !== before',
+  },
+  {
+    area: 'kill',
     name: 'a kill of a revision that is known counts as new',
     file: 'ext-proc/kill/state-ledger.ts',
     find: 'known.state.revision >= said.revision',
@@ -323,8 +330,8 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'after a change of an organization calls of its agents are cut',
     file: 'ext-proc/kill/cut-deleted.ts',
-    find: "if (state === 'absent')",
-    replace: "if (state !== 'unreadable')",
+    find: "if (state === 'absent' || state === 'unreadable') ids[state].add(agent_id)",
+    replace: "ids[state === 'unreadable' ? state : 'absent'].add(agent_id)",
   },
   {
     area: 'kill',

@@ -38,8 +38,8 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
     threat: 2,
     name: 'a kill leaves one tunnel of the agent open',
     file: 'ext-proc/kill/calls-in-flight.ts',
-    find: 'Promise.all(tunnels.map(cutNow))',
-    replace: 'Promise.all(tunnels.slice(1).map(cutNow))',
+    find: 'this.#pace.cut(tunnels, cutNow)',
+    replace: 'this.#pace.cut(tunnels.slice(1), cutNow)',
     test: ['forward-kill', 'a kill ends every kind of tunnel'],
   },
   {

@@ -93,6 +93,54 @@ test('thousands of calls are cut in turns, between which another kill is enforce
   assert.deepEqual(await cutting, { terminated: 1_000, unconfirmed: 0 })
 })
 
+test('calls of a connection are cut no faster than Envoy ends them; those of another one, and a kill of few, do not wait', async () => {
+  const inFlight = new CallsInFlight()
+  const [busy, idle] = [{}, {}]
+  const calls = Array.from({ length: 1_000 }, () => callInFlight('a'))
+  const elsewhere = Array.from({ length: 500 }, () => callInFlight('a'))
+  const other = callInFlight('b')
+  for (const { call } of calls) inFlight.add(Object.assign(call, { connection: busy }))
+  for (const { call } of elsewhere) inFlight.add(Object.assign(call, { connection: idle }))
+  inFlight.add(Object.assign(other.call, { connection: busy }))
+  const countCut = (some: typeof calls): number => some.filter(({ cuts }) => cuts() > 0).length
+  const turns = async (): Promise<void> => {
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const cutting = inFlight.cutAgent('o', 'a', KILLED)
+  for (let ended = 0; ended < calls.length; ended += 50) {
+    await turns()
+    const unended = countCut(calls) - ended
+    assert.ok(unended > 0 && unended <= 125, `${unended} after ${ended}`)
+    if (ended === 0) {
+      void inFlight.cutAgent('o', 'b', KILLED)
+      assert.equal(other.cuts(), 1)
+      for (const { end } of elsewhere) {
+        end()
+        await Promise.resolve()
+      }
+      await turns()
+      assert.equal(countCut(elsewhere), 500)
+      other.end()
+    }
+    for (const { end } of calls.slice(ended, ended + 50)) end()
+  }
+  assert.deepEqual(await cutting, { terminated: 1_500, unconfirmed: 0 })
+})
+
+test('calls are cut though Envoy ends none', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const inFlight = new CallsInFlight()
+  const calls = Array.from({ length: 1_000 }, () => callInFlight('a'))
+  for (const { call } of calls) inFlight.add(call)
+  const cutting = inFlight.cutAgent('o', 'a', KILLED)
+  for (let passed_ms = 0; passed_ms < 9_000; passed_ms += 100) {
+    mock.timers.tick(100)
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal(calls.filter(({ cuts }) => cuts() === 1).length, 1_000)
+  assert.equal((await cutting).unconfirmed, 1_000)
+})
+
 test('thousands of calls are counted by the first of two kills, whichever cut reaches them', async () => {
   const inFlight = new CallsInFlight()
   const calls = Array.from({ length: 1_000 }, () => callInFlight('a'))

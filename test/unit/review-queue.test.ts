@@ -165,9 +165,27 @@ test('a review is done in slices, and waits while a kill cuts its calls', async 
   await turn()
   assert.ok(inFlight.isCutting)
   assert.deepEqual(happened(), [])
-  for (let i = 0; i < 20; i++) await turn()
+  for (let i = 0; i < 60; i++) await turn()
   assert.equal(inFlight.isCutting, false)
   assert.ok(happened().length > 0)
+})
+
+test('calls that a review ends are cut no faster than Envoy ends them', async (t) => {
+  const { queue, verdicts, add, pass, happened } = aQueue(t)
+  verdicts.set('refused', DENIAL)
+  const ends: (() => void)[] = []
+  for (let i = 0; i < 500; i++)
+    add('refused', { ended: new Promise((resolve) => ends.push(resolve)) })
+  queue.noteAll()
+  let cut = 0
+  for (let ended = 0; ended < 500; ended = cut) {
+    await pass(150)
+    const now = happened().filter((what) => what.startsWith('cut')).length
+    assert.ok(now > 0 && now <= 200, `${now} at once`)
+    for (const end of ends.slice(cut, cut + now)) end()
+    cut += now
+  }
+  assert.equal(cut, 500)
 })
 
 test('calls whose scope ends are decided again then, and may have a new end', async (t) => {
