@@ -36,13 +36,15 @@ export async function checkEnd(simulation: Simulation): Promise<void> {
 /** Every edge serves every agent that is not killed, and none that is. */
 async function lastCalls(simulation: Simulation): Promise<void> {
   const { world, edges, plan, oracle } = simulation
+  const paths = plan.subject === 'scopes' ? (['open', 'team'] as const) : (['open'] as const)
   const calls = edges.flatMap((_, edge) =>
-    Array.from({ length: plan.agents }, (_agent, agent) => {
-      const step = { edge, agent, key: 0, lasts_ms: 1, path: 'open' } as const
-      const call = simulation.call(step)
-      if (call === null) throw new Violation('end: an edge does not run', `edge-${edge}`)
-      return call
-    }),
+    Array.from({ length: plan.agents }, (_agent, agent) =>
+      paths.map((path) => {
+        const call = simulation.call({ edge, agent, key: 0, lasts_ms: 1, path })
+        if (call === null) throw new Violation('end: an edge does not run', `edge-${edge}`)
+        return call
+      }),
+    ).flat(),
   )
   await until(simulation, LAST_CALLS_MS, () => calls.every(({ isOpen }) => !isOpen))
   for (const call of calls) {
@@ -51,12 +53,14 @@ async function lastCalls(simulation: Simulation): Promise<void> {
     // An automatic kill is written when the store answers.
     if (since_ms >= call.arrived_ms) continue
     const locked = oracle.subjects.locks.verdict(call)
-    if (locked === 'unknown' && status !== 'killed') continue
-    const wanted = status === 'killed' || locked === 'locked' ? 'refused' : 'ended'
+    const scope = oracle.subjects.scopes?.verdict(call) ?? 'open'
+    if ((locked === 'unknown' || scope === 'unknown') && status !== 'killed') continue
+    const isRefused = status === 'killed' || locked === 'locked' || scope === 'closed'
+    const wanted = isRefused ? 'refused' : 'ended'
     if (call.state !== wanted)
       throw new Violation(
         'end: not as the store says',
-        `${call.edge.process.name}, ${agent_id} is ${status}, ${locked}: ${call.state} ${call.reason}`,
+        `${call.edge.process.name}, ${agent_id} is ${status}, ${locked}, ${scope}: ${call.state} ${call.reason}`,
       )
   }
 }

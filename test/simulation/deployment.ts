@@ -10,6 +10,7 @@ import {
   type Integration,
   type Scope,
   SCOPE_DEFAULTS,
+  SELECTED,
 } from '../../core/catalogue/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
@@ -51,9 +52,23 @@ export function integrationOf(version: number): Integration {
 
 export const versionOf = ({ name }: Pick<Integration, 'name'>): number => Number(name.slice(1))
 
+/** The scope that selects agents, and what it allows. */
+export const TEAM_SCOPE = 'scp_team'
+export const teamScope = (team: string): Scope =>
+  aScope({
+    scope_id: TEAM_SCOPE,
+    agent_id: SELECTED,
+    agent_selector: { match_labels: { team }, match_expressions: [] },
+    integration_id: INTEGRATION,
+    injection_detection: { ...SCOPE_DEFAULTS.injection_detection, enabled: false },
+    rules: [{ methods: ['*'], paths: ['/team/**'] }],
+  })
+
+export const ownScopeId = (agent: number): string => `scp_${agent}`
+
 export const scopeOf = (agent: number, isWide: boolean): Scope =>
   aScope({
-    scope_id: `scp_${agent}`,
+    scope_id: ownScopeId(agent),
     agent_id: agentId(agent),
     integration_id: INTEGRATION,
     injection_detection: { ...SCOPE_DEFAULTS.injection_detection, enabled: false },
@@ -158,14 +173,19 @@ export function setUp(
       agentId(agent),
       anAgent({ agent_id: agentId(agent), labels: { team: teamOf(agent) } }),
     )
-    put(REDIS_KEYS.agentScopes(ORG, agentId(agent)), `scp_${agent}`, scopeOf(agent, true))
-    put(REDIS_KEYS.scopeOwners(ORG), `scp_${agent}`, agentId(agent))
+    const isWide = subject !== 'scopes'
+    put(REDIS_KEYS.agentScopes(ORG, agentId(agent)), ownScopeId(agent), scopeOf(agent, isWide))
+    put(REDIS_KEYS.scopeOwners(ORG), ownScopeId(agent), agentId(agent))
     for (const key of [0, 1]) {
       const record = keyOf(agent, key, null)
       put(REDIS_KEYS.apiKeys(ORG), record.key_id, record)
       put(REDIS_KEYS.apiKeyHashes, record.hash, `${ORG} ${record.key_id}`)
       model.run('ZADD', [REDIS_KEYS.apiKeyIndex(ORG, agentId(agent)), String(key), record.key_id])
     }
+  }
+  if (subject === 'scopes') {
+    put(REDIS_KEYS.agentScopes(ORG, SELECTED), TEAM_SCOPE, teamScope('even'))
+    put(REDIS_KEYS.scopeOwners(ORG), TEAM_SCOPE, SELECTED)
   }
   if (subject === 'approvals')
     put(REDIS_KEYS.adminTokens(ORG), TOKEN, { token_id: TOKEN, role: 'admin', expires_at: null })

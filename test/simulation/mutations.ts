@@ -21,6 +21,9 @@ const BEATS = 'core/lua/include/edge-beats.lua'
 const PUBLISH = 'core/lua/include/publish-change.lua'
 const LEASE = 'ext-proc/fleet/liveness-lease.ts'
 const BOARD = 'ext-proc/kill/restriction-board.ts'
+const REVIEWS = 'ext-proc/kill/review-queue.ts'
+const POLICY = 'ext-proc/policy/policy-store.ts'
+const IN_FORCE = 'core/decision/scopes-in-force.ts'
 const TAKE = 'core/lua/take-approval.lua'
 const REFRESH = 'core/oauth/refresh-grant.ts'
 
@@ -284,6 +287,104 @@ export const MUTATIONS: readonly Mutation[] = [
       find: 'if (killBoard.hasLock(lock))',
       replace: 'if (killBoard.hasLock(lock) && waited.length < 0)',
     },
+  },
+  {
+    name: 'a lock has no end',
+    subject: 'locks',
+    file: 'core/decision/locks.ts',
+    find: 'if (one.until_ms <= at_ms || (modes',
+    replace: 'if ((modes',
+  },
+  {
+    name: 'a lock by labels selects nothing',
+    subject: 'locks',
+    file: 'core/decision/locks.ts',
+    find: 'for (const one of selectedBy(table, agent.labels)) look(one)',
+    replace: '',
+  },
+  {
+    name: 'a scope that has ended allows calls',
+    subject: 'scopes',
+    file: IN_FORCE,
+    find: '  from_ms <= at_ms && at_ms < until_ms\n',
+    replace: '  from_ms <= at_ms || until_ms < 0\n',
+  },
+  {
+    name: 'a scope allows calls before it begins',
+    subject: 'scopes',
+    file: IN_FORCE,
+    find: '  from_ms <= at_ms && at_ms < until_ms\n',
+    replace: '  from_ms < until_ms && at_ms < until_ms\n',
+  },
+  {
+    name: 'the scopes in force are those of the first call',
+    subject: 'scopes',
+    file: IN_FORCE,
+    find: 'if (known?.phase === phase)',
+    replace: 'if (known !== undefined)',
+  },
+  {
+    name: 'a scope ends by the clock of the host of the edge',
+    subject: 'scopes',
+    file: 'core/control/store-clock.ts',
+    find: 'Math.floor(this.#steadyMs() + this.#ahead_ms)',
+    replace: 'Date.now() + 0 * this.#ahead_ms',
+  },
+  {
+    name: 'a running call outlives the end of a scope with end_streams',
+    subject: 'scopes',
+    file: REVIEWS,
+    find: 'if (call.standing?.ends_ms == null) return',
+    replace: 'if (call.standing !== undefined) return',
+  },
+  {
+    name: 'a review ends what may outlive the end of its scope',
+    subject: 'scopes',
+    file: 'ext-proc/call/review-call.ts',
+    find: 'endsByItself(agent.scopes, scope) ? now_ms : nowMs()',
+    replace: 'endsByItself(agent.scopes, scope) ? nowMs() : nowMs()',
+  },
+  {
+    name: 'a changed end does not end running calls',
+    subject: 'scopes',
+    file: 'ext-proc/call/review-call.ts',
+    find: 'endsByItself(agent.scopes, scope) ? now_ms : nowMs()',
+    replace: 'endsByItself(agent.scopes, scope) ? now_ms : now_ms',
+  },
+  {
+    name: 'a change of labels reviews no running call',
+    subject: 'scopes',
+    file: REVIEWS,
+    find: 'return `agent ${target.organization_id} ${target.agent_id}`',
+    replace: 'return null',
+  },
+  {
+    name: 'a change of a selector reviews no running call',
+    subject: 'scopes',
+    file: REVIEWS,
+    find: "    case 'scopes':\n      return `organization ${target.organization_id}`\n",
+    replace: "      return `organization ${target.organization_id}`\n    case 'scopes':\n",
+  },
+  {
+    name: 'a change of a selector is not read',
+    subject: 'scopes',
+    file: POLICY,
+    find: 'this.#shared.drop(target.organization_id)',
+    replace: 'void target',
+  },
+  {
+    name: 'agents keep the scopes that selected them',
+    subject: 'scopes',
+    file: POLICY,
+    find: 'this.#agents.dropAll(`${target.organization_id} `)',
+    replace: 'void target',
+  },
+  {
+    name: 'a selector selects every agent',
+    subject: 'scopes',
+    file: POLICY,
+    find: 'matchesSelector(scope.agent_selector, agent.labels)',
+    replace: 'scope.agent_selector !== null',
   },
   {
     name: 'an approval is taken again',

@@ -9,6 +9,7 @@ import { agentId, INTEGRATION, ORG, versionOf } from './deployment.ts'
 import type { ApprovalOracle } from './approval-oracle.ts'
 import type { LockOracle } from './lock-oracle.ts'
 import type { RefreshOracle } from './refresh-oracle.ts'
+import type { ScopeOracle } from './scope-oracle.ts'
 import type { SimCall } from './sim-call.ts'
 import type { SimEdge } from './sim-edge.ts'
 import type { SimStore } from './sim-store.ts'
@@ -22,6 +23,8 @@ const RECORDED_MAX = 120
 const CUT_MS = 1_000
 /** Until the first beacon, an edge does not serve. */
 const STARTED_MS = 600
+/** After a pause, running calls are looked at again. */
+const LONG_MS = 5_000
 /** For drifting clocks alone. */
 const DRIFT_MS = 8
 
@@ -46,6 +49,7 @@ export interface SubjectOracles {
   readonly locks: LockOracle
   readonly approvals: ApprovalOracle
   readonly refresh: RefreshOracle | null
+  readonly scopes: ScopeOracle | null
 }
 
 /** Knows what was promised to whom, and says at each moment whether it holds (the invariants of ARCHITECTURE.md). */
@@ -135,6 +139,7 @@ export class Oracle {
     }
     this.subjects.approvals.look()
     this.subjects.refresh?.look()
+    this.subjects.scopes?.look()
   }
 
   stored(key: string, field: string): string | null {
@@ -303,7 +308,8 @@ export class Oracle {
         step.key === 1
           ? wasAsked('revoke', 'kill', 'automatic kill')
           : wasAsked('kill', 'automatic kill'),
-      agw_permission_denied: () => step.path === 'data' && wasAsked('scope'),
+      agw_permission_denied: () =>
+        this.subjects.scopes?.explains(call) ?? (step.path === 'data' && wasAsked('scope')),
       agw_gateway_unavailable: () =>
         this.asked.has('fault') ||
         arrived_ms < STARTED_MS ||
@@ -356,6 +362,7 @@ export class Oracle {
     if (call.step.key === 1 && revoked_ms !== undefined && revoked_ms <= call.arrived_ms)
       throw new Violation('change: a key that was revoked before was accepted', what)
     this.subjects.locks.passed(call)
+    this.subjects.scopes?.passed(call)
     if (call.step.path === 'asked') this.subjects.approvals.passed(call)
     const { value, at_ms } = this.version
     if (at_ms <= call.arrived_ms && call.version < Number(value))
@@ -442,6 +449,8 @@ export class Oracle {
       if (cutOff_ms !== null && now_ms > cutOff_ms + this.#lease_ms + SLACK_MS)
         throw new Violation('lease: a call goes on while cut off', call.request_id)
       this.subjects.locks.goesOn(call)
+      const { scopes } = this.subjects
+      if (now_ms - process.resumed_ms > LONG_MS) scopes?.goesOn(call)
     }
   }
 }

@@ -2,6 +2,7 @@ import { LOCK_MODES, LOCK_TARGETS, type LockMode } from '../../core/catalogue/mo
 import type { Role } from './network.ts'
 import { Random } from './random.ts'
 import { drawScenario, type Size, SOME_ROLES } from './scenarios.ts'
+import { drawWindow, TEAMS } from './scope-scenarios.ts'
 import { PROVIDER_FAULTS, type ProviderFault, SUBJECTS, type Subject } from './subject.ts'
 
 /** What is done to the simulated deployment at a moment. Processes and agents are named by their numbers. */
@@ -15,7 +16,7 @@ export type Step = { readonly at_ms: number } /** Some calls, one after the othe
       readonly every_ms: number
       /** How long the response of each takes. */
       readonly lasts_ms: number
-      readonly path: 'open' | 'data' | 'asked'
+      readonly path: 'open' | 'data' | 'asked' | 'team'
       /** GET if absent. */
       readonly method?: 'POST'
       /** Under `asked`: which of several calls it is, and how long it waits for the decision. */
@@ -40,6 +41,25 @@ export type Step = { readonly at_ms: number } /** Some calls, one after the othe
     }
   /** Of the locks that there are, the one with this number, as far as they go round. */
   | { readonly kind: 'unlock'; readonly admin: number; readonly which: number }
+  /** When the own scope of an agent, or the one that selects agents, begins and ends from then on, after now; null: it does not. */
+  | {
+      readonly kind: 'window'
+      readonly admin: number
+      readonly agent: number
+      readonly scope: 'own' | 'team'
+      readonly from_ms: number | null
+      readonly until_ms: number | null
+      readonly end_streams: boolean
+    }
+  /** The label of an agent changes. */
+  | {
+      readonly kind: 'label'
+      readonly admin: number
+      readonly agent: number
+      readonly team: string | null
+    }
+  /** The scope that selects agents selects others. */
+  | { readonly kind: 'select'; readonly admin: number; readonly team: string }
   /** All requests of the agent that are open. */
   | {
       readonly kind: 'approve' | 'deny' | 'cancel'
@@ -172,7 +192,15 @@ export function seedOfTurn(n: number): number {
   const subject = TURNS[n % TURNS.length] ?? 'kills'
   return SUBJECTS.indexOf(subject) * SUBJECT_SEEDS + n
 }
-const TURNS: readonly Subject[] = ['kills', 'locks', 'kills', 'approvals', 'kills', 'refresh']
+const TURNS: readonly Subject[] = [
+  'kills',
+  'locks',
+  'kills',
+  'scopes',
+  'approvals',
+  'kills',
+  'refresh',
+]
 
 /**
  * A plan that follows from a number. `keep`: without all steps but these, as a shrunk plan is. `world`: another seed for what happens
@@ -239,6 +267,8 @@ export function drawPath(
         path: random.pick(['open', 'data'] as const),
         ...(random.chance(0.5) ? { method: 'POST' } : {}),
       }
+    case 'scopes':
+      return { path: random.pick(['open', 'team'] as const) }
     case 'approvals':
       return { path: 'asked', item: random.whole(0, 1), wait_s: random.pick([0, 0, 1]) }
   }
@@ -278,12 +308,14 @@ const WORK: Readonly<Record<Subject, readonly Step['kind'][]>> = {
     rotate: 1,
   }),
   refresh: times({ tokens: 5, consent: 1, rotate: 1 }),
+  scopes: times({ window: 5, label: 4, select: 2, rotate: 1, kill: 1, reactivate: 1 }),
 }
 
 const FAULTS_OF: Readonly<Record<Subject, readonly Fault['kind'][]>> = {
   kills: FAULTS_OF_KILLS,
   locks: FAULTS_OF_KILLS,
   approvals: FAULTS_OF_KILLS,
+  scopes: FAULTS_OF_KILLS,
   refresh: [...FAULTS.filter((kind) => kind !== 'upgrade'), 'provider', 'crash'],
 }
 
@@ -330,6 +362,12 @@ function aStep(
       }
     case 'unlock':
       return { at_ms, kind, admin, which: random.whole(0, 3) }
+    case 'window':
+      return { at_ms, kind, admin, agent, ...drawWindow(random) }
+    case 'label':
+      return { at_ms, kind, admin, agent, team: random.pick(TEAMS) }
+    case 'select':
+      return { at_ms, kind, admin, team: random.pick(TEAMS) ?? 'even' }
     case 'approve':
     case 'deny':
     case 'cancel':

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import timersPromises from 'node:timers/promises'
+import { replaceBeat } from '../../core/system/on-beat.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { Happening, World } from './world.ts'
 
@@ -122,6 +123,7 @@ export function simulateRuntime(worldOf: () => World): () => void {
     randomBytes: (count: number) => here().random.bytes(count),
     randomUUID: () => `${hex(4)}-${hex(2)}-4${hex(2).slice(1)}-8${hex(2).slice(1)}-${hex(6)}`,
   })
+  replaceBeat(() => here().beat)
   syncBuiltinESMExports()
   return () => {
     for (const undo of restore.reverse()) undo()

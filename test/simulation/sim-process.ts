@@ -1,3 +1,4 @@
+import { Beat } from '../../core/system/on-beat.ts'
 import { Random } from './random.ts'
 import type { Happening, World } from './world.ts'
 
@@ -24,6 +25,8 @@ export class SimProcess {
   onEnd: () => void = () => undefined
   resumed_ms = Number.NEGATIVE_INFINITY
   started_ms = 0
+  /** What it does each second. */
+  beat = new Beat()
   #backlog: Happening[] = []
 
   constructor(world: World, name: string, number: number) {
@@ -40,6 +43,7 @@ export class SimProcess {
     this.isPaused = false
     this.idle_since_ms = null
     this.endsAfter = null
+    this.beat = new Beat()
     this.#backlog = []
   }
 

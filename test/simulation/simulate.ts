@@ -22,6 +22,7 @@ import { Oracle } from './oracle.ts'
 import { type Fault, isFault, type Plan, type Step } from './plan.ts'
 import { NORMAL_MS } from './network.ts'
 import { RefreshOracle } from './refresh-oracle.ts'
+import { ScopeOracle } from './scope-oracle.ts'
 import { simulateRuntime } from './runtime.ts'
 import { planOf, SimAdmin } from './sim-admin.ts'
 import { type CallStep, SimCall } from './sim-call.ts'
@@ -137,6 +138,7 @@ export class Simulation {
       locks: new LockOracle(world, store, lease_ms, isStepped),
       approvals: new ApprovalOracle(world, store),
       refresh: isOfTokens ? new RefreshOracle(world, store, provider, plan) : null,
+      scopes: plan.subject === 'scopes' ? new ScopeOracle(world, store, plan) : null,
     })
   }
 
@@ -262,6 +264,9 @@ export class Simulation {
         return this.ask(step.admin, (admin) => this.#revoke(admin, step.agent))
       case 'lock':
       case 'unlock':
+      case 'window':
+      case 'label':
+      case 'select':
       case 'approve':
       case 'deny':
       case 'cancel':

@@ -3,6 +3,7 @@ import { LIFE_MS } from './deployment.ts'
 import { ROLES, type Role } from './network.ts'
 import type { Step } from './plan.ts'
 import type { Scenario, Scenarios } from './scenarios.ts'
+import { SCOPES } from './scope-scenarios.ts'
 import { PROVIDER_FAULTS } from './subject.ts'
 
 // Faults that meet locks, approvals and refreshes.
@@ -344,4 +345,9 @@ const REFRESH: Scenarios = [
   },
 ]
 
-export const SUBJECT_SCENARIOS = { locks: LOCKS, approvals: APPROVALS, refresh: REFRESH } as const
+export const SUBJECT_SCENARIOS = {
+  locks: LOCKS,
+  scopes: SCOPES,
+  approvals: APPROVALS,
+  refresh: REFRESH,
+} as const

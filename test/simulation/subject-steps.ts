@@ -1,11 +1,36 @@
-import type { LockTarget } from '../../core/catalogue/model.ts'
-import { agentId, INTEGRATION, keyId, ORG, teamOf } from './deployment.ts'
+import { scopeTarget } from '../../admin/scopes/scope-target.ts'
+import { type Agent, type LockTarget, type Scope, SELECTED } from '../../core/catalogue/model.ts'
+import type { ControlTarget } from '../../core/control/control-message.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import {
+  agentId,
+  INTEGRATION,
+  keyId,
+  ORG,
+  ownScopeId,
+  TEAM_SCOPE,
+  teamOf,
+  teamScope,
+} from './deployment.ts'
 import type { LockKind, Step } from './plan.ts'
+import { planOf, type SimAdmin } from './sim-admin.ts'
 import type { Simulation } from './simulate.ts'
 
 type SubjectStep = Extract<
   Step,
-  { kind: 'lock' | 'unlock' | 'approve' | 'deny' | 'cancel' | 'tokens' | 'consent' }
+  {
+    kind:
+      | 'lock'
+      | 'unlock'
+      | 'window'
+      | 'label'
+      | 'select'
+      | 'approve'
+      | 'deny'
+      | 'cancel'
+      | 'tokens'
+      | 'consent'
+  }
 >
 
 /** What a plan does with locks, approvals and tokens. */
@@ -30,6 +55,39 @@ export function doOfSubject(simulation: Simulation, step: SubjectStep): void {
         simulation.count('unlock: done')
         oracle.subjects.locks.liftAnswered(lifted)
       })
+    case 'window':
+      return simulation.ask(step.admin, async (admin) => {
+        const owner = step.scope === 'own' ? agentId(step.agent) : SELECTED
+        const field = step.scope === 'own' ? ownScopeId(step.agent) : TEAM_SCOPE
+        const after = (ms: number | null): string | null =>
+          ms === null ? null : new Date((admin.context?.clock.nowMs() ?? 0) + ms).toISOString()
+        await rewrite<Scope>(simulation, admin, REDIS_KEYS.agentScopes(ORG, owner), field, {
+          edit: (scope) => ({
+            ...scope,
+            not_before: after(step.from_ms),
+            expires_at: after(step.until_ms),
+            end_streams: step.end_streams,
+          }),
+          target: scopeTarget,
+        })
+      })
+    case 'label':
+      return simulation.ask(step.admin, (admin) =>
+        rewrite<Agent>(simulation, admin, REDIS_KEYS.agents(ORG), agentId(step.agent), {
+          edit: (agent) => ({ ...agent, labels: step.team === null ? {} : { team: step.team } }),
+          target: ({ agent_id }) => ({ what: 'agent', organization_id: ORG, agent_id }),
+        }),
+      )
+    case 'select':
+      return simulation.ask(step.admin, (admin) =>
+        rewrite<Scope>(simulation, admin, REDIS_KEYS.agentScopes(ORG, SELECTED), TEAM_SCOPE, {
+          edit: (scope) => ({
+            ...scope,
+            agent_selector: teamScope(step.team).agent_selector ?? null,
+          }),
+          target: scopeTarget,
+        }),
+      )
     case 'approve':
     case 'deny':
     case 'cancel':
@@ -45,6 +103,28 @@ export function doOfSubject(simulation: Simulation, step: SubjectStep): void {
           if (world.now_ms < simulation.plan.calm_ms) useToken(simulation, step.edge)
         })
   }
+}
+
+/** Changes what is stored in one place, and tells the oracle when that is answered. */
+async function rewrite<T extends object>(
+  { oracle }: Simulation,
+  admin: SimAdmin,
+  key: string,
+  field: string,
+  change: { readonly edit: (record: T) => T; readonly target: (record: T) => ControlTarget },
+): Promise<void> {
+  const { failovers } = oracle
+  const made = await admin.change({
+    idempotency_key: null,
+    decide: async () => {
+      const text = (await admin.context?.redis.hget(key, field)) ?? ''
+      const record = JSON.parse(text) as T
+      const after = JSON.stringify(change.edit(record))
+      return planOf({ key, field }, text, after, [change.target(record)], after)
+    },
+  })
+  if (typeof made === 'string' && failovers === oracle.failovers)
+    oracle.subjects.scopes?.answered(field, made)
 }
 
 /** A call at an edge needs the access token of the connection. */

@@ -135,6 +135,7 @@ export async function decide(change: CallChange = {}): Promise<Decided> {
 }
 
 export interface TestGateway {
+  readonly redis: FakePolicyRedis
   readonly services: DecisionServices
   /** Of the call. */
   readonly headers: readonly Header[]
@@ -157,7 +158,7 @@ export function openGateway(change: CallChange, events: string[]): TestGateway {
     return read(...args)
   }
   const services = servicesOf(change, { policy, killBoard, note })
-  return { services, headers: headersOf(change, key), note }
+  return { redis, services, headers: headersOf(change, key), note }
 }
 
 function storeOf(change: CallChange): { readonly redis: FakePolicyRedis; readonly key: string } {
@@ -233,7 +234,7 @@ function headersOf(change: CallChange, key: string): readonly Header[] {
     .map(([name, value]) => ({ name, value: value.replaceAll('{key}', key) }))
 }
 
-function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallIo {
+export function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallIo {
   const held = Promise.resolve(Buffer.from(body))
   let isAsked = false
   return {
