@@ -5,7 +5,7 @@ import { endOfLock } from '../../core/decision/locks.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { planLift } from './plan-lift.ts'
 import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
-import { Empty, Id, ListOf, Strict } from '../http/common-schemas.ts'
+import { Empty, Id, ListOf, Nullable, Strict } from '../http/common-schemas.ts'
 import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
 import { DRY_RUN } from '../resources/dry-run.ts'
 import { listRecords } from '../resources/records.ts'
@@ -73,7 +73,9 @@ export const lockRoutes: readonly Route[] = [
     conditional: true,
     params: LockParams,
     query: Strict(DRY_RUN),
-    body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: REASON_LENGTH_LIMIT })) }),
+    body: Type.Object({
+      reason: Type.Optional(Nullable(Type.String({ maxLength: REASON_LENGTH_LIMIT }))),
+    }),
     answers: { 204: Empty },
     handle: async (call) => {
       const found = await findLock(call)
@@ -90,7 +92,7 @@ export const lockRoutes: readonly Route[] = [
         }
       const refused = checkPrecondition(call.headers, found.text)
       const { body, request_id } = call
-      const reason = body?.reason === undefined ? null : readReason(body.reason)
+      const reason = typeof body?.reason === 'string' ? readReason(body.reason) : null
       const by = { actor, request_id, at: context.now() }
       return refused ?? planLift({ ...found, agent_name: await nameOf(call, lock), reason }, by)
     },

@@ -23,20 +23,24 @@ export const RequestQuery = Strict({
 
 const COMMENT = {
   comment: Type.Optional(
-    Type.String({
-      maxLength: COMMENT_LENGTH_LIMIT,
-      pattern: `^[^${UNCLEAN}]*$`,
-      [PATTERN_MESSAGE]: NO_CONTROLS,
-      description: 'Of a denial, the agent is shown it',
-    }),
+    Nullable(
+      Type.String({
+        maxLength: COMMENT_LENGTH_LIMIT,
+        pattern: `^[^${UNCLEAN}]*$`,
+        [PATTERN_MESSAGE]: NO_CONTROLS,
+        description: 'Of a denial, the agent is shown it',
+      }),
+    ),
   ),
 }
 export const DecisionBody = Strict(COMMENT)
 export const ApprovalBody = Strict({
   ...COMMENT,
   expires_at: Type.Optional(
-    TimeText(
-      'Until then all calls of the agent by this rule are allowed, at most 30 days; without it exactly this call, once',
+    Nullable(
+      TimeText(
+        'Until then all calls of the agent by this rule are allowed, at most 30 days; without it exactly this call, once',
+      ),
     ),
   ),
 })

@@ -20,7 +20,7 @@ export type Decide = 'approve' | 'deny' | 'cancel'
 type DecideCall = AdminCall<
   { readonly request_id: string },
   unknown,
-  { readonly comment?: string; readonly expires_at?: string } | null
+  { readonly comment?: string | null; readonly expires_at?: string | null } | null
 >
 
 /** What changes with If-Match: everything that a decision depends on. */
@@ -133,7 +133,10 @@ async function decided(
 ): Promise<Decided | Refusal> {
   const { context, actor, body } = call
   const { fields } = known
-  const end = what === 'approve' ? readGrantEnd(fields, body?.expires_at, new Date(now_ms)) : null
+  const end =
+    what === 'approve'
+      ? readGrantEnd(fields, body?.expires_at ?? undefined, new Date(now_ms))
+      : null
   if (end !== null && typeof end !== 'string') return end
   const changed = changedFields(call, fields, what, now_ms, end)
   const approvals = approvalsOf({ ...fields, ...changed })
@@ -158,11 +161,11 @@ function changedFields(
   now_ms: number,
   expires_at: string | null,
 ): Changed {
-  const comment = body?.comment
+  const comment = body?.comment ?? null
   const decided = {
     decided_by: actor.email,
     decided_ms: String(now_ms),
-    ...(comment === undefined ? {} : { comment }),
+    ...(comment === null ? {} : { comment }),
   }
   const deadline_ms = String(now_ms + Number(fields.valid_ms))
   switch (what) {

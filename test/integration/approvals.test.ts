@@ -108,7 +108,7 @@ test('a call is refused until a person allows it, then made once: what was appro
   await decide(withdrawn, 'cancel')
   const third = requestOf(await ask(access))
   assert.deepEqual((await shown(third)).used_before, before)
-  await decide(third, 'approve')
+  await decide(third, 'approve', { comment: null, expires_at: null })
   assert.equal((await ask(access)).status, 200)
   const { used_before } = await shown(requestOf(await ask(access)))
   assert.deepEqual([used_before.count, used_before.request_id], [2, third])

@@ -184,7 +184,7 @@ test('who may lock what, and who sees and lifts it', async () => {
     (await viewer.send('GET', `/admin/locks/${own.lock_id}`)).created_by,
     'operator@example.com',
   )
-  await unlock(own.lock_id)
+  await fleet.operator.send('DELETE', `/admin/locks/${own.lock_id}`, { reason: null })
   await fleet.operator.send('DELETE', `/admin/locks/${own.lock_id}`, {}, 404)
   // Another organization sees that it is locked, and by nobody that it knows, and cannot lift it.
   const foreign = await lock({
