@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { call, closeConnections, type HttpAnswer, type HttpCall } from '../test/kit/call.ts'
+import { inspectHeap } from '../test/kit/inspect-heap.ts'
 import type { KitEnvoy } from '../test/kit/start-envoy.ts'
 import { type Access, operatorAt } from '../test/kit/operator.ts'
 import { type FleetEdge, startFleet } from '../test/kit/start-fleet.ts'
@@ -44,11 +45,12 @@ const connections = new Agent({ keepAlive: true, maxSockets: 2_000 })
 const fleet = await startFleet({
   edges: [{}, {}],
   envoys: 'each',
-  env: { AGW_KILL_LEASE_MS: '15000' },
+  env: { AGW_KILL_LEASE_MS: '15000', NODE_OPTIONS: '--inspect=127.0.0.1:0' },
 })
 const { upstream, edges, redis, admin } = fleet
 let { operator } = fleet
 const [stays, drains] = edges as [FleetEdge, FleetEdge]
+const heap = await inspectHeap(stays.log())
 
 try {
   if (seconds > 0) await endHolds()
@@ -57,6 +59,7 @@ try {
 } finally {
   closeConnections()
   connections.destroy()
+  heap.close()
   await fleet.stop()
 }
 if (Number(values.rounds) > 0) await compareCost(Number(values.rounds))
@@ -183,12 +186,12 @@ interface Calls {
   readonly end: () => unknown
 }
 
-/** What `count` calls cost at once, beside their bodies: what Envoy has allocated for them, and what is in memory. */
+/** What `count` calls cost at once, beside their bodies: what Envoy has allocated for them, the heap of ext-proc, and what is in memory. */
 async function measureMemory({ name, body_kb = 0, proxy, send, areThere, end }: Calls) {
   const look = async (): Promise<readonly number[]> => {
     await wait(SETTLE_MS)
     const { allocated } = JSON.parse(await proxy.admin('/memory'))
-    return [Number(allocated), ...[proxy.pid, stays.pid()].map(residentBytes)]
+    return [Number(allocated), residentBytes(proxy.pid), await heap.usedAfterCollection()]
   }
   const open = (): Agent => new Agent({ keepAlive: true, maxSockets: 2_000, maxFreeSockets: 2_000 })
   // All that is warm later is warm.
@@ -206,7 +209,7 @@ async function measureMemory({ name, body_kb = 0, proxy, send, areThere, end }: 
   const each = (of: readonly number[], i: number): number => (of[i] ?? 0) / length / 1000
   const kb = (one = 0): string => one.toFixed(1)
   say(
-    `${length} ${name}: kB each: open connections ${kb(each(connected, 0) - each(before, 0))}, Envoy ${kb((envoy ?? 0) - each(connected, 0) - body_kb)}, ext-proc ${kb((edge ?? 0) - each(connected, 2) - body_kb)}; in memory of Envoy with the connections ${kb((resident ?? 0) - each(before, 1) - body_kb)}`,
+    `${length} ${name}: kB each: open connections ${kb(each(connected, 0) - each(before, 0))}, Envoy ${kb((envoy ?? 0) - each(connected, 0) - body_kb)}, ext-proc ${kb((edge ?? 0) - each(connected, 2))}; in memory of Envoy with the connections ${kb((resident ?? 0) - each(before, 1) - body_kb)}`,
   )
   await end()
   const passed = (await Promise.all(answering)).filter((answer) => answer?.status === 200).length

@@ -6,8 +6,9 @@ import { copyOfPackage } from './copy-of-package.ts'
 import { THREAT_EDITS, type ThreatEdit } from './threat-edits.ts'
 
 /**
- * `npm run test:threats [-- NUMBER… oauth approvals WORD…]`: makes each small wrong edit (those whose name has the word) of `threat-edits.ts` in a copy of this package, builds it, and
- * runs the integration test of that threat against the real Envoy. The test must fail. Each test is first run without an edit.
+ * `npm run test:threats [-- NUMBER… oauth approvals WORD…]`: makes each small wrong edit of `threat-edits.ts`, or those whose name has a
+ * word, in a copy of this package, builds it, and runs the integration test of that threat against the real Envoy. The test must fail.
+ * Each test is first run without an edit.
  */
 
 /** Several times what the slowest test takes on a busy machine. */

@@ -367,15 +367,6 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
   },
   {
     threat: 'approvals',
-    name: 'of a repeated header one counts',
-    file: DIGEST,
-    find: 'return value === null ? []',
-    replace:
-      'return value === null || headers.find(({ name }) => name === header.name) !== header ? []',
-    test: EXACTLY,
-  },
-  {
-    threat: 'approvals',
     name: 'the body does not count',
     file: DIGEST,
     find: "['bytes', body_sha256]",
@@ -416,18 +407,10 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
   },
   {
     threat: 'approvals',
-    name: 'a state that is forged or of another call is passed over',
+    name: 'a state whose approval was used is no error of the client',
     file: 'ext-proc/call/check-approval.ts',
-    find: 'repeats !== null && isForeign',
-    replace: "repeats === '' && isForeign",
-    test: ['clients-mcp-revisions', 'a tool call that is repeated with another id'],
-  },
-  {
-    threat: 'approvals',
-    name: 'a state whose approval was used asks again',
-    file: 'ext-proc/call/check-approval.ts',
-    find: 'const making = asked === null ? ask : null',
-    replace: "const making = asked?.digest === '' ? null : ask",
+    find: "(state.kind === 'none' || isOther)",
+    replace: "state.kind === 'none' && isOther",
     test: ['clients-mcp-revisions', 'a tool call that is repeated with another id'],
   },
 ]
