@@ -3,10 +3,33 @@ import { isFloodEntry } from '../../core/activity/is-flood-entry.ts'
 import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
 import type { AlertingEvent } from '../../core/catalogue/events.ts'
 
+/** In place of the name of a pattern. */
+const ONLY_COUNTED = 'only counted'
+
 /** The alert that a log entry raises; null for most entries. */
 export function alertOfEntry(entry: ActivityEntry): AlertCause | null {
-  // The entries recorded before it have already raised the alert.
-  return isFloodEntry(entry) ? null : (ALERTS.get(entry.event)?.(entry) ?? null)
+  return isFloodEntry(entry) ? ofFlood(entry) : (ALERTS.get(entry.event)?.(entry) ?? null)
+}
+
+/** The entries recorded before it have raised their alerts. What was only counted counts too; its patterns are not known. */
+function ofFlood(entry: ActivityEntry): AlertCause | null {
+  const { event, agent_id, agent_name, id, data } = entry
+  if (event !== 'injection_blocked') return null
+  return {
+    about: `injection counted ${agent_id}`,
+    kind: 'injection',
+    is_handled: true,
+    severity: 'high',
+    title: `Further prompt injections in requests of agent ${nameOf(entry)} were blocked and only counted.`,
+    count: Math.max(1, Number(data['suppressed'])),
+    occurrence: {
+      activity_id: id,
+      agent_id,
+      agent_name,
+      pattern_name: ONLY_COUNTED,
+      decision: 'blocked',
+    },
+  }
 }
 
 /** Mode `log` only records, and a whitelisted finding needs no attention. */

@@ -65,6 +65,8 @@ export interface AlertCause {
   readonly title: string
   /** Details of this occurrence; those of the latest are shown. Small, without secrets. */
   readonly occurrence: Readonly<Record<string, unknown>>
+  /** Occurrences that this stands for: 1 unless set. */
+  readonly count?: number
   /** The gateway has refused what it is about. */
   readonly is_handled?: boolean
   /** Whether the caller sends the e-mail itself; otherwise a new alert is included in the next e-mail. */

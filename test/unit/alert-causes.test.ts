@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
 import { alertView, type StoredAlert } from '../../admin/alerts/alert-view.ts'
 import { causesOf } from '../../admin/alerts/alert-causes.ts'
+import { floodEntry } from '../../core/activity/flood-entry.ts'
 import type { AlertCause } from '../../core/alerts/alert.ts'
 import { writeAlert } from '../../core/alerts/write-alert.ts'
 import { fromRoot } from '../../core/system/root.ts'
@@ -26,12 +27,12 @@ class Alerts {
     assert.ok(cause)
     const last = { last: JSON.stringify(cause.occurrence), last_at: at.toISOString() }
     const open = this.#open.get(cause.about)
+    const { alert_id, about, kind, concern, severity, title, count } = writeAlert(cause, at)
     if (open !== undefined) {
-      Object.assign(open, last, { count: String(Number(open['count']) + 1) })
+      Object.assign(open, last, { count: String(Number(open['count']) + Number(count)) })
       return
     }
-    const { alert_id, about, kind, concern, severity, title } = writeAlert(cause, at)
-    const first = { status: 'open', count: '1', first_at: last.last_at }
+    const first = { status: 'open', count: String(count), first_at: last.last_at }
     const texts = { alert_id, about, kind, concern, severity, title, ...first, ...last }
     this.#open.set(cause.about, texts as Record<string, string>)
   }
@@ -165,4 +166,30 @@ test('more kinds than the list has rows leave what is about the gateway and all 
     [...GATEWAY.map(() => 'gateway'), 'handled'],
   )
   assert.equal(totals.handled.causes, 1_900)
+})
+
+test('what was only counted in a flood counts too, in one row for all agents', () => {
+  const alerts = new Alerts()
+  const flood = (n: number, suppressed: number) => {
+    const names = { organization_id: 'o', agent_id: `agt_${n}`, agent_name: `Agent ${n}` }
+    const counted = { ...names, reason: 'security_block', minute: 29_000_000, suppressed }
+    return alertOfEntry(floodEntry(counted, NOW.getTime()))
+  }
+  alerts.raise(injection(0, 'blocked', 'high'), NOW)
+  for (const [n, suppressed] of [
+    [0, 500],
+    [0, 20],
+    [1, 7],
+  ] as const)
+    alerts.raise(flood(n, suppressed), NOW)
+  const { data, totals } = causesOf(alerts.views)
+  assert.deepEqual(totals.handled, {
+    causes: 2,
+    alerts: 3,
+    occurrences: 528,
+    kinds: { injection: 3 },
+  })
+  assert.equal(totals.agents.occurrences, 0)
+  const row = data.find(({ count }) => count === 527)
+  assert.equal(row?.title, 'Prompt injection (only counted) was blocked in requests of 2 agents.')
 })

@@ -1,4 +1,4 @@
--- Purpose: raises an alert: a new open item, or one more in the count of the open item about the same thing.
+-- Purpose: raises an alert: a new open item, or more in the count of the open item about the same thing.
 -- Four keys from KEYS[first] on: prefix of the alerts · index · open alerts · notices, as core/alerts/alert-keys.ts lists them
 -- Of an organization the newest alerts are kept. What agents do never displaces an open alert about the gateway itself.
 local ALERTS_MAX = 2000
@@ -20,13 +20,13 @@ local function leastNeeded(prefix, index)
 end
 
 -- One field for each hour of a day: the number of the hour, and what occurred in it.
-local function countInHour(key, at_ms)
+local function countInHour(key, at_ms, times)
   local hour = math.floor(at_ms / HOUR_MS)
   local field = 'hour ' .. hour % HOURS
   local before, count = string.match(redis.call('HGET', key, field) or '', '^(%d+) (%d+)$')
   if before and tonumber(before) > hour then return end
   if tonumber(before) ~= hour then count = 0 end
-  redis.call('HSET', key, field, string.format('%d %d', hour, count + 1))
+  redis.call('HSET', key, field, string.format('%d %d', hour, count + times))
 end
 
 local function raiseAlert(first, organization, number, alert)
@@ -34,16 +34,16 @@ local function raiseAlert(first, organization, number, alert)
   local id = redis.call('HGET', open, alert.about)
   if id then
     local key = prefix .. id
-    redis.call('HINCRBY', key, 'count', 1)
+    redis.call('HINCRBY', key, 'count', alert.count)
     redis.call('HSET', key, 'last', alert.occurrence, 'last_at', alert.at)
-    countInHour(key, alert.at_ms)
+    countInHour(key, alert.at_ms, alert.count)
     return id
   end
   id = alert.alert_id
   redis.call('HSET', prefix .. id, 'alert_id', id, 'status', 'open', 'about', alert.about, 'kind', alert.kind, 'severity',
-    alert.severity, 'title', alert.title, 'count', 1, 'first_at', alert.at, 'last_at', alert.at, 'last', alert.occurrence,
+    alert.severity, 'title', alert.title, 'count', alert.count, 'first_at', alert.at, 'last_at', alert.at, 'last', alert.occurrence,
     'concern', alert.concern)
-  countInHour(prefix .. id, alert.at_ms)
+  countInHour(prefix .. id, alert.at_ms, alert.count)
   redis.call('HSET', open, alert.about, id)
   redis.call('ZADD', index, number, id)
   if not alert.is_mailed then redis.call('ZADD', KEYS[first + 3], alert.at_ms, organization .. ' ' .. id) end
