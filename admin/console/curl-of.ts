@@ -6,7 +6,7 @@ import { inQuotes } from '../../core/catalogue/templates/snippets.ts'
  */
 export function curlOf(method: string, origin: string, endpoint: string): string {
   return [
-    `curl -i -X ${inQuotes(method)} "$AGW_PROXY_URL"/${inQuotes(origin + endpoint)}`,
+    `curl -ig -X ${inQuotes(method)} "$AGW_PROXY_URL"/${inQuotes(origin + endpoint)}`,
     `  -H "Authorization: Bearer $AGW_KEY"`,
   ].join(' \\\n')
 }

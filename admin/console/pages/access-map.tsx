@@ -14,12 +14,14 @@ import { useLoad } from '../use-load.ts'
 
 type MapCell = AccessMap['cells'][number]
 
-/** Rows that are drawn at once, and APIs that fit beside each other. */
-const AGENTS_SHOWN = 40
+/** Rows that are drawn at once: fewer where each takes several lines. */
+const isNarrow = matchMedia('(max-width: 62rem)').matches
+const AGENTS_SHOWN = isNarrow ? 15 : 40
+/** APIs that fit beside each other. */
 const APIS_SHOWN = 18
 /** The others are left out on a screen of medium width. */
 const APIS_BESIDE_MENU = 9
-const UNUSED_SHOWN = 25
+const UNUSED_SHOWN = isNarrow ? 5 : 25
 
 /** Which agent may call which API, and what it called: a table whose cells are the picture. */
 export function AccessMapPage({ query }: { query: Readonly<Record<string, string>> }) {
@@ -170,6 +172,7 @@ function kindOf({ scopes, allowed, refused }: MapCell): 'used' | 'refused' | 'un
 /** Scopes that allowed no call in the time, the oldest first, to be removed. */
 function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
   const mayChange = useMay('admin')
+  const [count, setCount] = useState(UNUSED_SHOWN)
   const names = useMemo(
     () => ({
       agents: new Map(map.agents.map(({ agent_id, agent_name }) => [agent_id, agent_name])),
@@ -197,7 +200,7 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
       </p>
       <Table
         caption="Never used"
-        rows={unused.slice(0, UNUSED_SHOWN)}
+        rows={unused.slice(0, count)}
         keyOf={({ scope }) => scope.scope_id}
         empty="There is none."
         columns={[
@@ -232,6 +235,11 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
             : []),
         ]}
       />
+      {unused.length > count && (
+        <button type="button" onClick={() => setCount(count + UNUSED_SHOWN)}>
+          Load more ({unused.length - count})
+        </button>
+      )}
     </section>
   )
 }

@@ -52,7 +52,7 @@ export function AgentPage({ agent_id, query }: { agent_id: string; query: Query 
       <p>
         <a href={linkTo(['agents'])}>All agents</a>
       </p>
-      <Loaded from={agent}>
+      <Loaded from={agent} page="Agent">
         {(value) => (
           <>
             <div class="head">

@@ -20,7 +20,7 @@ export function IntegrationPage({ integration_id }: { integration_id: string }) 
       <p>
         <a href={linkTo(['integrations'])}>All integrations</a>
       </p>
-      <Loaded from={integration}>
+      <Loaded from={integration} page="Integration">
         {({ name, base_url, auth }) => (
           <>
             <div class="head">

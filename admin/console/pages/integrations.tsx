@@ -121,7 +121,7 @@ function WellKnown({ wanted = '', onAdded }: { wanted?: string | undefined; onAd
   const [added, setAdded] = useState<AddedApi | null>(null)
   return (
     <>
-      <details open={matchMedia('(min-width: 62rem)').matches}>
+      <details class="well-known" open={matchMedia('(min-width: 62rem)').matches}>
         <summary>Add a well-known API</summary>
         <AddApiButtons
           first={/^add (.+)$/.exec(wanted)?.[1]}

@@ -18,7 +18,9 @@ export function KillPage({ kill_id }: { kill_id: string }) {
       <p>
         <a href={linkTo(['kills'])}>All kills</a>
       </p>
-      <Loaded from={kill}>{(value) => <Receipt kill={value} />}</Loaded>
+      <Loaded from={kill} page="Kill">
+        {(value) => <Receipt kill={value} />}
+      </Loaded>
     </>
   )
 }

@@ -139,7 +139,7 @@ function StoredScope({ scope_id }: { scope_id: string }) {
     if (live !== null) scope.reload()
   }
   return (
-    <Loaded from={scope}>
+    <Loaded from={scope} page="Scope">
       {(value) => (
         <>
           <EditScope

@@ -39,7 +39,7 @@ export function WebhookPage({
       <p>
         <a href={linkTo(['webhooks'])}>All webhooks</a>
       </p>
-      <Loaded from={webhook}>
+      <Loaded from={webhook} page="Webhook">
         {(value) => (
           <>
             <h1>

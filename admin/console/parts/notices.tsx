@@ -67,9 +67,12 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([0, 503])
 /** The loaded data, a loading notice, or the error. */
 export function Loaded<T>({
   from,
+  page,
   children,
 }: {
   from: Pick<Loading<T>, 'value' | 'problem' | 'reload'>
+  /** The heading of a page that could not be loaded, where `children` have the heading. */
+  page?: string
   children: (value: T) => ComponentChildren
 }) {
   const { value, problem, reload } = from
@@ -77,6 +80,7 @@ export function Loaded<T>({
   const isTold = value !== null && problem !== null && UNAVAILABLE.has(problem.status)
   return (
     <>
+      {problem !== null && value === null && page !== undefined && <h1>{page}</h1>}
       {problem !== null && !isTold && (
         <>
           <ProblemNotice problem={problem} isOfAction={false} />
