@@ -6,7 +6,7 @@ import {
 } from '../../core/catalogue/templates/template.ts'
 import type { ScopeRule } from '../../core/catalogue/model.ts'
 import { pathToTry, proposedActions } from '../../core/catalogue/templates/fill-template.ts'
-import { clientFor, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
+import { CLIENT_WORDS, clientFor, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
 import { checkEntry } from '../config/check-entry.ts'
 import { expandTemplate, findTemplate, unknownTemplate } from '../config/expand-template.ts'
 import type { Json } from '../config/section-resources.ts'
@@ -21,6 +21,8 @@ export interface AddOptions extends AdminOptions {
   readonly actions?: readonly string[]
   /** Name of an agent, which is created if there is none. */
   readonly agent?: string
+  /** A word for the client whose lines are printed. */
+  readonly client?: string
   readonly parameter?: Readonly<Record<string, string>>
   readonly errorFormat?: string
   /** Wait until the agent has called. */
@@ -100,7 +102,7 @@ async function letCall(
   const { integration_id, base_url } = integration
   const members = { ...scope, integration: undefined, agent_id, integration_id }
   const made = await makeResource(options, 'scopes', members)
-  const client = clientFor(template.name)
+  const client = CLIENT_WORDS.get(options.client ?? '') ?? clientFor(template.name)
   const snippets = snippetsOf({
     proxy_url,
     api_key: api_key ?? `the key of ${agent_name}`,

@@ -9,6 +9,7 @@ import {
   isDeliveredEvent,
 } from '../../core/catalogue/events.ts'
 import { TEMPLATES } from '../../core/catalogue/templates/all.ts'
+import { CLIENT_WORDS } from '../../core/catalogue/templates/snippets.ts'
 import { REASONS } from '../../core/catalogue/reasons.ts'
 import { survivesItsReader } from '../../core/system/line-output.ts'
 import { version } from '../../core/system/version.ts'
@@ -557,6 +558,9 @@ function addTemplate(program: Command): void {
     )
     .option('--agent <name>', 'agent that may use it; created if there is none')
     .option('--actions <names>', 'what the agent may do: read, write, admin', commaList)
+    .addOption(
+      new Option('--client <name>', 'client to print lines for').choices([...CLIENT_WORDS.keys()]),
+    )
     .addOption(namedValue('--parameter <name=value>', 'a parameter of the template, repeatable'))
     .addOption(CREATE_OPTIONS.errorFormat())
     .addOption(waitsForCall())

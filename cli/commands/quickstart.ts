@@ -6,7 +6,7 @@ import type { AdminOptions } from '../deployment/admin-access.ts'
 import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import { findBy, makeResource } from '../create/make-resource.ts'
 import { proxyAddress } from '../deployment/proxy-address.ts'
-import { quoted } from '../create/creations.ts'
+import { operand, quoted } from '../create/creations.ts'
 import { type AuthOptions, givenAuth } from '../create/given-auth.ts'
 import { readPages } from '../resources/read-pages.ts'
 import { RESOURCE_KINDS } from '../resources/resource-kinds.ts'
@@ -89,7 +89,7 @@ async function freeName(options: AdminOptions, wanted: string): Promise<string> 
 }
 
 function describe({ agent_name, api_key, base_url, proxy_url }: Made, agw: string): string {
-  const name = quoted(agent_name)
+  const name = operand(agent_name)
   const insecure = proxy_url.startsWith('https:') ? ' -k' : ''
   // What is pasted into a shell comes from the gateway.
   const target = quoted(`${base_url}/hello`)
@@ -101,10 +101,10 @@ function describe({ agent_name, api_key, base_url, proxy_url }: Made, agw: strin
   curl${insecure} -i ${call}
   # Refused, until you allow it:
   curl${insecure} -i -X DELETE ${call}
-  ${agw} allow ${name} DELETE ${target} --yes
+  ${agw} allow --yes ${name} DELETE ${target}
   curl${insecure} -i -X DELETE ${call}
   # Stopped: from now on every call of this agent is refused, everywhere.
-  ${agw} kill ${name} --reason 'trying it'
+  ${agw} kill --reason 'trying it' ${name}
   curl${insecure} -i ${call}
 `
 }

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander'
+import { inQuotes } from '../../core/catalogue/templates/snippets.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -35,15 +36,12 @@ function entriesOf(command: Command, path: readonly string[]): Entry[] {
 const flagsOf = ({ short, long }: Option): string[] =>
   [short, long].flatMap((flag) => (flag === undefined ? [] : [flag]))
 
-/** Within single quotes of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
 /** Bash and zsh walk the words before the cursor to find the entry; `previous` is the word right before it. */
 const walk = (entries: readonly Entry[]): string =>
   entries
     .filter(({ commands }) => commands.length > 0)
     .flatMap(({ path, commands }) =>
-      commands.map(({ name }) => `      ${quoted([...path, name].join(' '))}) at="$next" ;;`),
+      commands.map(({ name }) => `      ${inQuotes([...path, name].join(' '))}) at="$next" ;;`),
     )
     .join('\n')
 
@@ -53,8 +51,8 @@ const choices = (entries: readonly Entry[]): string =>
       options
         .filter(({ argChoices }) => argChoices !== undefined)
         .map((option) => {
-          const patterns = flagsOf(option).map((flag) => quoted([...path, flag].join(' ')))
-          return `    ${patterns.join('|')}) list=${quoted((option.argChoices ?? []).join(' '))} ;;`
+          const patterns = flagsOf(option).map((flag) => inQuotes([...path, flag].join(' ')))
+          return `    ${patterns.join('|')}) list=${inQuotes((option.argChoices ?? []).join(' '))} ;;`
         }),
     )
     .join('\n')
@@ -64,7 +62,7 @@ const wordsOf = ({ commands, options, values }: Entry): string =>
 
 const candidates = (entries: readonly Entry[]): string =>
   entries
-    .map((entry) => `    ${quoted(entry.path.join(' '))}) list=${quoted(wordsOf(entry))} ;;`)
+    .map((entry) => `    ${inQuotes(entry.path.join(' '))}) list=${inQuotes(wordsOf(entry))} ;;`)
     .join('\n')
 
 /** What both shells do once they have the words: `at` is the command so far, `list` the candidates. */
@@ -115,10 +113,10 @@ function fish(entries: readonly Entry[]): string {
     return [
       ...commands.map(
         ({ name, description }) =>
-          `complete -c agw -f -n ${quoted(here)} -a ${quoted(name)} -d ${quoted(description)}`,
+          `complete -c agw -f -n ${inQuotes(here)} -a ${inQuotes(name)} -d ${inQuotes(description)}`,
       ),
       ...(values.length > 0
-        ? [`complete -c agw -f -n ${quoted(here)} -a ${quoted(values.join(' '))}`]
+        ? [`complete -c agw -f -n ${inQuotes(here)} -a ${inQuotes(values.join(' '))}`]
         : []),
       ...options.map((option) => fishOption(here, option)),
     ]
@@ -140,11 +138,11 @@ const conditionOf = (path: readonly string[], next: readonly string[]): string =
 function fishOption(condition: string, option: Option): string {
   const { short, long, description, argChoices, required, optional } = option
   return [
-    `complete -c agw -n ${quoted(condition)}`,
+    `complete -c agw -n ${inQuotes(condition)}`,
     ...(short === undefined ? [] : [`-s ${short.slice(1)}`]),
     ...(long === undefined || long === null ? [] : [`-l ${long.slice(2)}`]),
     ...(required || optional ? ['-r'] : []),
-    ...(argChoices === undefined ? [] : [`-f -a ${quoted(argChoices.join(' '))}`]),
-    `-d ${quoted(description)}`,
+    ...(argChoices === undefined ? [] : [`-f -a ${inQuotes(argChoices.join(' '))}`]),
+    `-d ${inQuotes(description)}`,
   ].join(' ')
 }

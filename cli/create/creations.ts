@@ -1,3 +1,4 @@
+import { asOperand, inQuotes } from '../../core/catalogue/templates/snippets.ts'
 import type { Environment } from '../../core/settings/settings.ts'
 import type { ScopeRule } from '../../core/catalogue/model.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
@@ -63,7 +64,7 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
     }),
     once: ['api_key', 'Key'],
     next: ({ agent_name }) =>
-      `It may call nothing yet. Allow a call: agw allow ${quoted(agent_name)} GET ${EXAMPLE}`,
+      `It may call nothing yet. Allow a call: agw allow ${operand(agent_name)} GET ${EXAMPLE}`,
   },
   integrations: {
     words: [
@@ -169,6 +170,8 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
 
 /** For a shell, where it needs quotes. */
 export const quoted = (text: unknown): string =>
-  /^[\w@%+=:,./-]+$/.test(String(text))
-    ? String(text)
-    : `'${String(text).replaceAll("'", `'\\''`)}'`
+  /^[\w@%+=:,./-]+$/.test(String(text)) ? String(text) : inQuotes(String(text))
+
+/** The same for the first argument of a command of ours. */
+export const operand = (name: unknown): string =>
+  String(name).startsWith('-') ? asOperand(String(name)) : quoted(name)

@@ -609,7 +609,7 @@ describe('create', () => {
     const github = await add('github', { agent: 'git bot' }, 'typed-token-2468\n')
     assert.match(
       github.out,
-      /^Integration github created: int_\w+\nAgent git bot created: agt_\w+\nKey .* agw_live_\w+\nScope github read created: scp_\w+\n\nCall as git bot \(curl\):\n\n  export AGW_KEY='agw_live_\w+'\n  curl -i 'http.*\/https:\/\/api\.github\.com\/\w+' -H "Authorization: Bearer \$AGW_KEY"\n$/,
+      /^Integration github created: int_\w+\nAgent git bot created: agt_\w+\nKey .* agw_live_\w+\nScope github read created: scp_\w+\n\nCall as git bot \(curl\):\n\n  export AGW_KEY='agw_live_\w+'\n  curl -ig 'http.*\/https:\/\/api\.github\.com\/\w+' -H "Authorization: Bearer \$AGW_KEY"\n$/,
     )
     assert.doesNotMatch(github.out + github.err, /typed-token/)
     const again = await add('github', { agent: 'git bot', actions: ['write'] }, 'not used\n')

@@ -272,7 +272,7 @@ for (const [role, by] of HANDS)
       for (let at = 0; at < 2; at++) await page.keyboard.press('ArrowRight')
       const shown = await first.getByRole('tabpanel', { name: 'curl' }).locator('pre').innerText()
       const [, key = ''] = /AGW_KEY='([^']+)'/.exec(shown) ?? []
-      const [, address = ''] = /curl -i '([^']+)'/.exec(shown) ?? []
+      const [, address = ''] = /curl -ig '([^']+)'/.exec(shown) ?? []
       assert.equal(address, `${stack.proxyUrl}/${url}`)
       const send = (method: string): Promise<HttpAnswer> =>
         call({

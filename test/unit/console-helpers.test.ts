@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type Client, reachableProxy, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
+import {
+  type Client,
+  inQuotes,
+  reachableProxy,
+  snippetsOf,
+} from '../../core/catalogue/templates/snippets.ts'
 import { fromRoot } from '../../core/system/root.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 
 // Modules of the console without a page. They are compiled by a project of their own, so they are imported as built.
 const built = async (name: string): Promise<any> =>
@@ -101,7 +107,7 @@ test('the curl command is one argument per value, whatever the caller wrote', ()
       { encoding: 'utf8' },
     )
     assert.deepEqual(stdout.trimEnd().split('\n'), [
-      '-i',
+      '-ig',
       '-X',
       'GET',
       `http://p/https://api.example.com${endpoint}`,
@@ -129,17 +135,77 @@ test('what a new agent is shown to paste is one argument per value, and asks the
   const url = "https://api.example.com/it's"
   const authorization = 'Authorization: Bearer agw_live_1'
   assert.deepEqual(printed('curl', 'curl'), [
-    '-i',
+    '-ig',
     `http://gateway.example:8080/${url}`,
     '-H',
     authorization,
   ])
-  assert.deepEqual(printed('agw run', 'agw'), ['run', agent_name, '--', 'curl', '-i', url])
+  assert.deepEqual(printed('agw run', 'agw'), ['run', agent_name, '--', 'curl', '-ig', url])
   const { mcpServers } = JSON.parse(snippets['MCP client'])
   assert.equal(mcpServers.gateway.headers.Authorization, 'Bearer agw_live_1')
   const local = 'http://[::1]:8080'
   assert.equal(reachableProxy(`${local}/`, 'localhost'), local)
   assert.equal(reachableProxy('https://proxy.example', 'gateway.example'), 'https://proxy.example')
+})
+
+test('attack, names and addresses in a pasted snippet are data: no shell, no option, no list of URLs', () => {
+  const names = [
+    "'; touch pwned #",
+    "\\'; touch pwned #",
+    "\\\\'\\''; touch pwned; '",
+    '$(touch pwned)`touch pwned`${HOME}',
+    '"; touch pwned; "',
+    '!!; !touch \u202E#\u2066 \u2028touch pwned',
+    "it's \\",
+    '--url=https://evil.example',
+    '-c',
+    '<img src=x onerror=1> ${7*7} {{7*7}}',
+  ]
+  const home = tempFolder('pasted')
+  for (const agent_name of names) {
+    const base_url = `https://api.example.com/[1-9]{a,b}/${agent_name}`
+    const place = { proxy_url: "http://p/'$(touch pwned)", agent_name, path: '/x', template: 'mcp' }
+    const snippets = snippetsOf({ ...place, api_key: `the key of ${agent_name}`, base_url })
+    const run = (client: Client) => {
+      const stubs = ['curl', 'agw', 'claude', 'codex']
+        .map((name) => `${name}() { printf '%s\\0' "$@"; }`)
+        .join('\n')
+      const shown = '\nprintf "%s" "$AGW_KEY$ANTHROPIC_AUTH_TOKEN"'
+      const options = { encoding: 'utf8', cwd: home, env: { PATH: process.env['PATH'] } } as const
+      return spawnSync('sh', ['-c', `${stubs}\n${snippets[client]}${shown}`], options).stdout.split(
+        '\0',
+      )
+    }
+    const key = `the key of ${agent_name}`
+    const url = `${place.proxy_url}/${base_url}/x`
+    assert.deepEqual(run('curl').slice(0, 2), ['-ig', url])
+    const isOption = agent_name.startsWith('-')
+    const called = isOption ? ['--', agent_name] : [agent_name, '--']
+    assert.deepEqual(run('agw run'), ['run', ...called, 'curl', '-ig', `${base_url}/x`, key])
+    for (const client of ['Claude Code', 'Codex'] as const) assert.equal(run(client).at(-1), key)
+    const setting = `model_providers.gateway={name="gateway",base_url=${JSON.stringify(`${place.proxy_url}/https://api.openai.com/v1`)},wire_api="responses",env_key="AGW_KEY"}`
+    const codex = ['-c', 'model_provider=gateway', '-c', setting]
+    assert.deepEqual(run('Codex').slice(0, -1), codex)
+    const { gateway } = JSON.parse(snippets['MCP client']).mcpServers
+    assert.deepEqual(gateway, {
+      type: 'http',
+      url: `${place.proxy_url}/${base_url}`,
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    // Python reads the strings of JSON.
+    const [, strings = ''] =
+      /^client = OpenAI\(base_url=([^\n]*)\)$/m.exec(snippets['OpenAI SDK']) ?? []
+    assert.deepEqual(JSON.parse(`[${strings.replace('", api_key="', '","')}]`), [
+      `${place.proxy_url}/https://api.openai.com/v1`,
+      key,
+    ])
+    // Fish reads a backslash between single quotes as an escape.
+    const single = inQuotes(agent_name).replaceAll(/"[^"]*"/g, (part) =>
+      part === `"'"` || part === '"\\\\"' ? '' : part,
+    )
+    assert.doesNotMatch(single, /\\/)
+  }
+  assert.deepEqual(readdirSync(home), [])
 })
 
 test('refusals are out of the ordinary when an hour has far more of them than the hours before', () => {

@@ -21,6 +21,11 @@ export const CLIENTS = [
 ] as const
 export type Client = (typeof CLIENTS)[number]
 
+/** The clients as a word of a command. */
+export const CLIENT_WORDS: ReadonlyMap<string, Client> = new Map(
+  CLIENTS.map((client) => [client.toLowerCase().replaceAll(' ', '-'), client]),
+)
+
 const OPENAI = 'https://api.openai.com/v1'
 const ANTHROPIC = 'https://api.anthropic.com/v1'
 const MCP = 'https://mcp.example.com/mcp'
@@ -44,7 +49,8 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
   return {
     curl: [
       `export AGW_KEY=${inQuotes(api_key)}`,
-      `curl -i${insecure} ${inQuotes(`${proxy_url}/${call}`)} -H "Authorization: Bearer $AGW_KEY"`,
+      // -g: brackets and braces are a part of the URL, not a list of URLs.
+      `curl -ig${insecure} ${inQuotes(`${proxy_url}/${call}`)} -H "Authorization: Bearer $AGW_KEY"`,
     ].join('\n'),
     'OpenAI SDK': [
       '# pip install openai',
@@ -60,17 +66,9 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
       'claude',
     ].join('\n'),
     Codex: [
-      '# ~/.codex/config.toml',
-      'model_provider = "gateway"',
-      '[model_providers.gateway]',
-      'name = "gateway"',
-      `base_url = ${text(at(OPENAI))}`,
-      'wire_api = "responses"',
-      'env_key = "AGW_KEY"',
-      '',
-      '# in the shell',
       `export AGW_KEY=${inQuotes(api_key)}`,
-      'codex',
+      // Each -c is a line of ~/.codex/config.toml.
+      `codex -c model_provider=gateway -c ${inQuotes(`model_providers.gateway={name="gateway",base_url=${text(at(OPENAI))},wire_api="responses",env_key="AGW_KEY"}`)}`,
     ].join('\n'),
     'MCP client': JSON.stringify(
       {
@@ -88,7 +86,7 @@ export function snippetsOf(place: ClientPlace): Readonly<Record<Client, string>>
     'agw run': [
       '# Any program: its calls go through the forward proxy, and it needs no setting of its own.',
       `export AGW_KEY=${inQuotes(api_key)}`,
-      `agw run ${inQuotes(agent_name)} -- curl -i ${inQuotes(call)}`,
+      `agw run ${asOperand(agent_name)}${isOption(agent_name) ? '' : ' --'} curl -ig ${inQuotes(call)}`,
     ].join('\n'),
   }
 }
@@ -103,8 +101,17 @@ export function reachableProxy(proxy_url: string, api_host: string): string {
   return url.replace(LOOPBACK, (_, scheme: string) => scheme + api_host)
 }
 
-/** Nothing between single quotes is special to a shell but the quote itself. */
-export const inQuotes = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+/**
+ * One argument for a POSIX shell, zsh and fish. Between single quotes nothing is special but the quote itself; in fish, a backslash is
+ * too.
+ */
+export const inQuotes = (text: string): string =>
+  `'${text.replaceAll("'", `'"'"'`).replaceAll('\\', String.raw`'"\\"'`)}'`
+
+const isOption = (name: string): boolean => name.startsWith('-')
+
+/** The first argument of a command of ours. A name that looks like an option, such as `--url=https://…`, stays a name. */
+export const asOperand = (name: string): string => (isOption(name) ? '-- ' : '') + inQuotes(name)
 
 /** A string of Python and TOML. */
 const text = (value: string): string => JSON.stringify(value)
