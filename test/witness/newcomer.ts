@@ -17,11 +17,11 @@ import { nothingArrived, playVendors } from './agents/play-vendors.ts'
 import { LAST_WORDS, stepOf } from './agents/steps.ts'
 
 /**
- * The clock of a newcomer: a fresh clone, `npm start`, and then from "ready" to the first allowed call of a real Claude Code, by the
- * console alone and by a terminal alone. Prints seconds, clicks or commands, and what was typed. The agent calls a model that is played
+ * The clock of a newcomer: a fresh clone, `npm start`, and then from "ready" to the first allowed call of a real Claude Code or Codex, by
+ * the console alone and by a terminal alone. Prints seconds, clicks or commands, and what was typed. The agent calls a model that is played
  * at its real name on the loopback network, so port 443 must be free, as must be 8080 to 8083, and this needs the right to open them.
  *
- *     node cli/prepare.mjs build && node dist/test/witness/newcomer.js [--pictures FOLDER]
+ *     node cli/prepare.mjs build && node dist/test/witness/newcomer.js [--pictures FOLDER] [codex]
  */
 const LIMIT_MS = 120_000
 const CLICKS_MAX = 8
@@ -31,6 +31,38 @@ const words = process.argv.slice(2)
 const pictures = words.includes('--pictures') ? words[words.indexOf('--pictures') + 1] : undefined
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const problems: string[] = []
+
+interface Client {
+  /** As its tab is called. */
+  readonly name: string
+  readonly template: string
+  readonly api: string
+  readonly program: string
+  /** The pasted lines, with a first task and without a question to anybody. */
+  readonly begun: (copied: string) => string
+}
+
+const TASK = JSON.stringify(PROMPT)
+const CLIENTS: readonly Client[] = [
+  {
+    name: 'Claude Code',
+    template: 'anthropic',
+    api: 'Anthropic',
+    program: 'claude',
+    begun: (copied) => copied.replace(/^ *claude$/m, `claude -p ${TASK}`),
+  },
+  {
+    name: 'Codex',
+    template: 'openai',
+    api: 'OpenAI',
+    program: 'codex',
+    begun: (copied) =>
+      copied.replace(
+        /^ *codex (.*)$/m,
+        `codex exec --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check -m gpt-5 $1 ${TASK}`,
+      ),
+  },
+]
 
 await installAgents([])
 const [api, dns] = await Promise.all([startTestUpstream(), startDnsServer({})])
@@ -64,8 +96,11 @@ try {
   execFileSync('git', ['clone', '--quiet', fromRoot(), clone])
   // As this checkout has compiled it; a download or the compiler are not what is measured.
   cpSync(fromRoot('node_modules', 're2'), join(clone, 'node_modules', 're2'), { recursive: true })
-  await byConsole()
-  await byTerminal()
+  for (const client of CLIENTS)
+    if (words.includes(client.program) || !CLIENTS.some(({ program }) => words.includes(program))) {
+      await byConsole(client)
+      await byTerminal(client)
+    }
   code = problems.length === 0 ? 0 : 1
 } finally {
   for (const child of running) child.kill('SIGINT')
@@ -128,17 +163,17 @@ function seconds(from_ms: number): string {
 }
 
 /** What was copied, as one pastes it; the program gets its first task at once. */
-function paste(copied: string): Shell {
-  return shell(copied.replace(/^ *claude$/m, `claude -p ${JSON.stringify(PROMPT)}`), {
-    PATH: `${nodeFolder()}:${join(npmProgram('claude'), '..')}:${ENV.PATH}`,
+function paste(copied: string, { program, begun }: Client): Shell {
+  return shell(begun(copied), {
+    PATH: `${nodeFolder()}:${join(npmProgram(program), '..')}:${ENV.PATH}`,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   })
 }
 
-async function isAnswered(claude: Shell): Promise<void> {
-  const status = await claude.ended
-  if (status !== 0 || !claude.output().includes(LAST_WORDS))
-    problems.push(`Claude Code ended with ${status}: ${claude.output()}`)
+async function isAnswered(program: Shell, { name }: Client): Promise<void> {
+  const status = await program.ended
+  if (status !== 0 || !program.output().includes(LAST_WORDS))
+    problems.push(`${name} ended with ${status}: ${program.output()}`)
 }
 
 function report(way: string, ready_ms: number, counts: string, typed: readonly string[]): void {
@@ -150,7 +185,7 @@ function report(way: string, ready_ms: number, counts: string, typed: readonly s
   arrived.turns.splice(0)
 }
 
-async function byConsole(): Promise<void> {
+async function byConsole(client: Client): Promise<void> {
   const { gateway, ready_ms } = await start()
   const [, url = ''] = /operators use +(\S+)/.exec(gateway.output()) ?? []
   const [, token = ''] = /admin token +(\S+)/.exec(gateway.output()) ?? []
@@ -162,7 +197,7 @@ async function byConsole(): Promise<void> {
   const shot = async (name: string): Promise<void> => {
     if (pictures === undefined) return
     mkdirSync(pictures, { recursive: true })
-    await page.screenshot({ path: join(pictures, `${name}.png`) })
+    await page.screenshot({ path: join(pictures, `${client.program}-${name}.png`) })
   }
   const hand = pageHand(page, 'mouse')
   const typed: string[] = []
@@ -174,7 +209,7 @@ async function byConsole(): Promise<void> {
   await fill('Admin token', token)
   await shot('1-sign-in')
   await hand.press(page.getByRole('button', { name: 'Sign in' }))
-  const add = page.getByRole('button', { name: 'Add Anthropic' })
+  const add = page.getByRole('button', { name: `Add ${client.api}` })
   await add.waitFor()
   await shot('2-overview')
   await hand.press(add)
@@ -184,14 +219,16 @@ async function byConsole(): Promise<void> {
   const first = page.getByRole('region', { name: 'First call' })
   await first.getByText('Waiting for the first call').waitFor()
   await shot('4-first-call')
+  const tab = first.getByRole('tab', { name: client.name })
+  if ((await tab.getAttribute('aria-selected')) !== 'true') await hand.press(tab)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await hand.press(first.getByRole('tabpanel').getByRole('button', { name: 'Copy' }))
-  const claude = paste(await page.evaluate<string>('navigator.clipboard.readText()'))
+  const program = paste(await page.evaluate<string>('navigator.clipboard.readText()'), client)
   await first.getByText('Received').waitFor({ timeout: LIMIT_MS })
   const clicks = hand.presses()
-  report('console', ready_ms, `${clicks} clicks and one paste`, typed)
+  report(`console, ${client.name}`, ready_ms, `${clicks} clicks and one paste`, typed)
   if (clicks > CLICKS_MAX) problems.push(`${clicks} clicks`)
-  await isAnswered(claude)
+  await isAnswered(program, client)
   await shot('5-received')
   await page.reload()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -201,25 +238,27 @@ async function byConsole(): Promise<void> {
   await gateway.end()
 }
 
-async function byTerminal(): Promise<void> {
+async function byTerminal(client: Client): Promise<void> {
   const { gateway, ready_ms } = await start()
-  const add = shell('npx agw add anthropic --agent my-agent --wait')
+  const word = client.name.toLowerCase().replace(' ', '-')
+  const variable = `${client.template.toUpperCase()}_API_KEY`
+  const add = shell(`npx agw add ${client.template} --agent my-agent --client ${word} --wait`)
   for (const [question, answer] of [
-    ['ANTHROPIC_API_KEY: ', STORED_CREDENTIAL],
+    [`${variable}: `, STORED_CREDENTIAL],
     ['[y/N] ', 'y'],
   ] as const) {
     await until(question, async () => add.output().includes(question), LIMIT_MS)
     add.type(answer)
   }
   await until('it waits', async () => add.output().includes('Waiting for'), LIMIT_MS)
-  const [, copied = ''] = /\(Claude Code\):\n\n([^]*?)\nWaiting/.exec(add.output()) ?? []
-  const claude = paste(copied)
+  const [, copied = ''] = /^Call as .*:\n\n([^]*?)\nWaiting/m.exec(add.output()) ?? []
+  const program = paste(copied, client)
   const status = await add.ended
   const commands = 1 + copied.trim().split('\n').length
-  report('terminal', ready_ms, `${commands} commands`, ['ANTHROPIC_API_KEY', 'y', 'my-agent'])
+  report(`terminal, ${client.name}`, ready_ms, `${commands} commands`, [variable, 'y', 'my-agent'])
   if (status !== 0) problems.push(`agw add ended with ${status}`)
   if (commands > COMMANDS_MAX) problems.push(`${commands} commands`)
-  await isAnswered(claude)
+  await isAnswered(program, client)
   say(gateway.output().replaceAll(/^/gm, '  | '))
   say(add.output().replaceAll(/^/gm, '  | '))
   const quickstart = shell('npx agw quickstart')
