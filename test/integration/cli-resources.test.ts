@@ -666,7 +666,7 @@ describe('create', () => {
     const text = String(first.io.stdout.read())
     assert.match(text, /export AGW_KEY=agw_live_\w+\n/)
     assert.match(text, /curl -i http:\/\/127\.0\.0\.1:\d+\/http:\/\/127\.0\.0\.1:8082\/v1\/hello /)
-    assert.match(text, /agw kill demo --reason/)
+    assert.match(text, /agw kill --reason 'trying it' demo\n/)
     const second = quickstart({ wait: true, output: 'json' })
     await until('it waits', () => second.io.stderr.readableLength > 0)
     const made = JSON.parse(String(second.io.stdout.read()))
@@ -684,10 +684,10 @@ describe('create', () => {
     assert.equal(String(second.io.stdout.read()), 'Received: GET /v1/hello: 200\n')
     const shells = terminal()
     const hostile = 'http://127.0.0.1:8082/$(id);v1'
-    await runQuickstart(hostile, { ...access, agent: "it's" }, {}, shells)
+    await runQuickstart(hostile, { ...access, agent: "--url=it's" }, {}, shells)
     const pasted = String(shells.stdout.read())
     assert.match(pasted, /curl -i 'http:\/\/[^']*\$\(id\);v1\/hello' -H/)
-    assert.match(pasted, /agw kill 'it'\\''s' --reason/)
+    assert.match(pasted, /agw kill --reason 'trying it' -- '--url=it'"'"'s'\n/)
     const elsewhere = ['https://new.example.com', { ...access, agent: 'demo' }] as const
     await assert.rejects(runQuickstart(...elsewhere, {}, terminal()), /--auth bearer/)
   })
