@@ -551,7 +551,7 @@ describe('the dashboard', () => {
   })
 
   test('attack, names and addresses on the pictures and among what is to be pasted are text, and run nothing', async () => {
-    const name = `${HOSTILE} \${7*7} {{7*7}} \u202E'; touch pwned #\\'; touch pwned #$(touch pwned)`
+    const name = `${HOSTILE} \${1234*4321} {{1234*4321}} \u202E'; touch pwned #\\'; touch pwned #$(touch pwned)`
     const own = await stack.operator.makeAccess(`${stack.ownBaseUrl()}/$(id)'{a,b}`, {
       integration: { name },
       scope: { name, injection_detection: { enabled: true } },
@@ -588,7 +588,7 @@ describe('the dashboard', () => {
       if (hash !== 'requests')
         await page.getByText('touch pwned', { exact: false }).first().waitFor()
       assert.equal(await page.locator('main img').count(), 0, hash)
-      assert.equal(await page.getByText('49', { exact: true }).count(), 0, hash)
+      assert.equal(await page.getByText('5332114').count(), 0, hash)
       assert.match(await page.title(), /Agent Access Gateway$/)
     }
     await goTo(page, 'agents?do=create', 'Agents')
@@ -631,6 +631,8 @@ describe('the dashboard', () => {
       assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, hash)
       assert.deepEqual(await problemsOf(page), [], hash)
     }
+    // A page asks again from time to time.
+    await goTo(page, '', 'Overview')
     forgive(/404/)
   })
 
