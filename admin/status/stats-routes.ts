@@ -101,13 +101,15 @@ async function countWebhooks(redis: RedisClient, org: string) {
 }
 
 async function countEdges(redis: RedisClient, lease_ms: number) {
-  const [edges, registered] = await Promise.all([
+  const [edges, registered, lost] = await Promise.all([
     liveEdgeRecords(redis, lease_ms),
     redis.zcard(REDIS_KEYS.edgeBeats),
+    // No alert stands for these yet, which a store that accepts no writes may delay.
+    redis.hlen(REDIS_KEYS.lostEdges),
   ])
   return {
     live: edges.length,
-    silent: Math.max(0, registered - edges.length),
+    silent: Math.max(0, registered - edges.length) + lost,
     in_flight: edges.reduce((sum, { record }) => sum + record.in_flight, 0),
   }
 }
