@@ -193,7 +193,8 @@ async function readOverview(blocked: number): Promise<void> {
   await rows.filter({ hasText: 'Refused by the gateway' }).waitFor()
   const texts = (await rows.allInnerTexts()).slice(1).map((text) => text.replaceAll(/\s+/g, ' '))
   for (const text of texts) say(`  ${text.slice(0, 150)}`)
-  const own = [/edge/i, /webhook/i, /disk of the store/i, /archiv/i]
+  // A word, since each row can be acknowledged.
+  const own = [/\bedges?\b/i, /webhook/i, /disk of the store/i, /archiv/i]
   const first = texts.slice(0, own.length)
   if (!own.every((sign) => first.some((text) => sign.test(text))))
     problems.push(`the first rows are not the gateway's own: ${first.join(' | ')}`)
