@@ -169,7 +169,18 @@ function kindOf({ scopes, allowed, refused }: MapCell): 'used' | 'refused' | 'un
   return refused > 0 ? 'refused' : 'used'
 }
 
-/** Scopes that allowed no call in the time, the oldest first, to be removed. */
+/** Those of one agent that allowed no call in the time, the oldest first. */
+const unusedScopes = (map: AccessMap) =>
+  map.cells
+    .filter(({ allowed }) => allowed === 0)
+    .flatMap(({ agent_id, integration_id, scopes }) =>
+      scopes
+        .filter(({ is_selecting }) => !is_selecting)
+        .map((scope) => ({ agent_id, integration_id, scope })),
+    )
+    .toSorted((a, b) => (a.scope.created_at < b.scope.created_at ? -1 : 1))
+
+/** Scopes that can be removed. */
 function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
   const mayChange = useMay('admin')
   const [count, setCount] = useState(UNUSED_SHOWN)
@@ -180,18 +191,7 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
     }),
     [map],
   )
-  const unused = useMemo(
-    () =>
-      map.cells
-        .filter(({ allowed }) => allowed === 0)
-        .flatMap(({ agent_id, integration_id, scopes }) =>
-          scopes
-            .filter(({ is_selecting }) => !is_selecting)
-            .map((scope) => ({ agent_id, integration_id, scope })),
-        )
-        .toSorted((a, b) => (a.scope.created_at < b.scope.created_at ? -1 : 1)),
-    [map],
-  )
+  const unused = useMemo(() => unusedScopes(map), [map])
   return (
     <section>
       <h2>Never used ({unused.length.toLocaleString()})</h2>
