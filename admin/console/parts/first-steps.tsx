@@ -11,7 +11,7 @@ export function FirstSteps({ stats: { activity } }: { stats: Stats }) {
   const [added, setAdded] = useState<AddedApi | null>(null)
   const mayChange = useMay('admin')
   if (added !== null) return <FirstCall of={added} />
-  if ((activity.by_event['request_allowed'] ?? 0) > 0) return null
+  if ((activity.by_decision['allowed'] ?? 0) > 0) return null
   return (
     <section>
       <h2>First steps</h2>
