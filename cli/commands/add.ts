@@ -40,7 +40,7 @@ export async function runAdd(
   env: Environment,
   terminal: Terminal,
 ): Promise<number> {
-  const { agent, parameter, output, errorFormat, wait } = options
+  const { agent, client, parameter, output, errorFormat, wait } = options
   const template = findTemplate(name)
   if (template === null) throw new Error(`"${name}" ${unknownTemplate(name)}.`)
   const actions =
@@ -65,7 +65,13 @@ export async function runAdd(
       ? null
       : await letCall(
           agent,
-          { template, scope: scope.item, integration, proxy_url },
+          {
+            template,
+            scope: scope.item,
+            integration,
+            proxy_url,
+            client: CLIENT_WORDS.get(client ?? '') ?? clientFor(template.name),
+          },
           options,
           lines,
         )
@@ -85,12 +91,13 @@ interface Grant {
   readonly scope: Json
   readonly integration: Json
   readonly proxy_url: string
+  readonly client: ReturnType<typeof clientFor>
 }
 
 /** The agent, which is created if there is none, with its scope, and how a client calls as it. */
 async function letCall(
   agent_name: string,
-  { template, scope, integration, proxy_url }: Grant,
+  { template, scope, integration, proxy_url, client }: Grant,
   options: AddOptions,
   lines: string[],
 ): Promise<{ readonly agent_id: string; readonly api_key?: string; readonly scope_id: unknown }> {
@@ -102,7 +109,6 @@ async function letCall(
   const { integration_id, base_url } = integration
   const members = { ...scope, integration: undefined, agent_id, integration_id }
   const made = await makeResource(options, 'scopes', members)
-  const client = CLIENT_WORDS.get(options.client ?? '') ?? clientFor(template.name)
   const snippets = snippetsOf({
     proxy_url,
     api_key: api_key ?? `the key of ${agent_name}`,

@@ -32,9 +32,9 @@ elseif kind == 'organization_id' then
 elseif kind ~= 'agent_selector' then
   local text = redis.call('HGET', keyOf(kind, own), id)
   if not text then return {-1} end
-  -- The name that a newer version has stored may not be readable.
-  local agent = kind == 'agent_id' and cjson.decode(text)
-  if agent and isReadable(agent) then agent_name = agent.agent_name end
+  -- A record that cannot be read, or that a newer version has stored, is locked without its name.
+  local isJson, agent = pcall(cjson.decode, text)
+  if kind == 'agent_id' and isJson and type(agent) == 'table' and isReadable(agent) then agent_name = agent.agent_name end
 end
 
 -- Those that are over make room.

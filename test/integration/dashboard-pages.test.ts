@@ -348,10 +348,13 @@ describe('the dashboard', () => {
       await goTo(page, 'kills', 'Kills and locks')
     }
     // That of everything has raised one.
-    const { data } = await stack.operator.send('GET', '/admin/alerts?status=open&limit=200')
-    for (const { kind, alert_id } of data)
-      if (kind === 'locked')
-        await stack.operator.send('POST', `/admin/alerts/${alert_id}/acknowledge`)
+    const raised = async (): Promise<any[]> =>
+      (await stack.operator.send('GET', '/admin/alerts?status=open&limit=200')).data.filter(
+        ({ kind }: any) => kind === 'locked',
+      )
+    await until('its alert', async () => (await raised()).length > 0)
+    for (const { alert_id } of await raised())
+      await stack.operator.send('POST', `/admin/alerts/${alert_id}/acknowledge`)
   })
 
   test('a change of labels says which scopes it gave and took, and a scope that ends says when', async () => {

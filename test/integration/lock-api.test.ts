@@ -78,6 +78,16 @@ for (const { name, impose, lift } of LOCKS)
     })
   })
 
+test('an agent whose record cannot be read is locked', async () => {
+  const { agent } = await makeAccess()
+  const agents = REDIS_KEYS.agents('org_default')
+  const stored = (await fleet.redis.hget(agents, agent.agent_id)) ?? ''
+  await fleet.redis.hset(agents, agent.agent_id, stored.slice(0, -1))
+  const { lock_id } = await lock({ target: { agent_id: agent.agent_id } })
+  await fleet.redis.hset(agents, agent.agent_id, stored)
+  await unlock(lock_id)
+})
+
 test('with one known target nothing else in the body makes it fail; without, nothing is locked', async () => {
   const access = await makeAccess()
   const { agent_id } = access.agent
