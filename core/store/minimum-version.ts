@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isStoreError } from '../redis/is-store-error.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { version } from '../system/version.ts'
@@ -31,18 +32,28 @@ export async function refuseOldVersion(redis: RedisClient): Promise<void> {
  */
 export async function checkAtStart(redis: RedisClient, check: () => Promise<void>): Promise<void> {
   const deadline_ms = performance.now() + START_LIMIT_MS
-  while (!(await answers(redis))) {
+  while (!(await isMade(redis, check))) {
     if (performance.now() > deadline_ms) return
     await wait(POLL_MS)
   }
-  await check()
 }
 
-const answers = (redis: RedisClient): Promise<boolean> =>
-  redis.ping().then(
-    () => true,
-    () => false,
-  )
+/** False while the store does not answer. */
+async function isMade(redis: RedisClient, check: () => Promise<void>): Promise<boolean> {
+  try {
+    await redis.ping()
+  } catch {
+    return false
+  }
+  try {
+    await check()
+    return true
+  } catch (error) {
+    // It can begin to load its data, or go away, behind the ping.
+    if (isStoreError(error)) return false
+    throw error
+  }
+}
 
 /** Raises it; a restore brings back the one of the backup. */
 export async function raiseMinimumVersion(redis: RedisClient, to: string): Promise<void> {
