@@ -77,9 +77,7 @@ export function findNamedSecrets(text: string, budget: MaskBudget): HiddenRange[
   const hide = (start: number, length: number): void => {
     ranges.push({ start, end: start + length })
   }
-  let hasNames = false
   for (const { groups, end } of findAll(SEARCH, text, budget)) {
-    hasNames = true
     const name = KINDS[groups.findIndex((group) => group !== undefined)] ?? 'password'
     for (const link of LINK_ORDER) {
       const at = endOf(LINKS[link], text, end)
@@ -89,8 +87,6 @@ export function findNamedSecrets(text: string, budget: MaskBudget): HiddenRange[
       break
     }
   }
-  // The names of both are the same.
-  if (!hasNames && budget.spent_at === null) return ranges
   for (const { start } of findAll(AFTERWARDS, text, budget)) {
     const before = BEFORE_LINK.exec(text.slice(Math.max(0, start - BEFORE_MAX), start))
     const value = before?.[1] ?? ''

@@ -15,7 +15,6 @@ import { deriveSelectors, deriveSpelled, deriveUntagged } from './decode/derive-
 import { deriveTypos } from './decode/derive-typos.ts'
 import { deriveUnbroken } from './decode/derive-unbroken.ts'
 import type { DerivedText } from './decode/derived-text.ts'
-import { includesBehind } from './decode/includes-behind.ts'
 import type { LetterTrie } from './decode/letter-trie.ts'
 import type { LearnedModel } from './model/learned-model.ts'
 import { scoreWords } from './model/score-words.ts'
@@ -145,8 +144,7 @@ export class LayeredScanner {
     const { table } = this.#compiled
     if (this.#readings.size === LETTER_READINGS || this.#readings.has('hyphenated')) return
     if (!this.#readings.has('rot13')) {
-      const isNamed =
-        this.#readings.size === 0 && includesBehind(view.text.subarray(0, view.end), 'rot', '13')
+      const isNamed = this.#readings.size === 0 && view.text.subarray(0, view.end).includes('rot13')
       const stretches: readonly (readonly [number, number])[] = isNamed
         ? [[0, view.end]]
         : stretchesAround(signs.words[0], view.end, LETTER_WORDS)

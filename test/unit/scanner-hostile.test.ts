@@ -4,8 +4,6 @@ import { SCOPE_DEFAULTS } from '../../core/catalogue/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
-import { KNOWN_WORDS } from '../../core/scanner/sieve/window-words.ts'
-import { hashWord } from '../../core/scanner/text/token-table.ts'
 
 // The patterns alone: what the model finds would hide what they miss.
 const made = compileInjectionSettings({
@@ -56,29 +54,6 @@ const zones = (bytes: number): string => {
     text += `${wordsOf('prompt rules message of it a xy context guide to', 900)} one of the many things that stands between here and the other place of the day is verbatim. `
   return text
 }
-
-/** A word that no list has, which is kept in the place of another. */
-const inPlaceOf = (word: string): string => {
-  const placeOf = (one: string): number => {
-    const hash = hashWord(one)
-    return (hash ^ (hash >>> 15)) & (KNOWN_WORDS - 1)
-  }
-  for (let number = 0; ; number += 1) {
-    const other = `zq${number.toString(36)}`
-    if (placeOf(other) === placeOf(word)) return other
-  }
-}
-
-test('words that take the places of others among the last known ones hide nothing', () => {
-  const others = ATTACK.toLowerCase()
-    .match(/[a-z]+/g)
-    ?.map(inPlaceOf)
-    .join(' ')
-  for (const before of [others, `${ATTACK} ${others}`]) {
-    const found = find(JSON.stringify({ before, attack: `${others}. ${ATTACK}` }))
-    assert.ok(found.some(({ location }) => location === 'body.attack'))
-  }
-})
 
 const startsIn = (findings: readonly Finding[], from: number): boolean =>
   findings.some(({ start, end }) => end > from && start >= from - 200)

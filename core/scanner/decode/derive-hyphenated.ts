@@ -35,11 +35,8 @@ const isTelling = (written: string, table: TokenTable): boolean => {
   )
 }
 
-const LETTER = 1
-/** Of each byte: whether it is a letter or a hyphen. */
-const PARTS = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x61 && byte <= 0x7a ? LETTER : byte === HYPHEN ? 2 : 0,
-)
+const isPart = (byte: number | undefined): boolean =>
+  byte === HYPHEN || (byte !== undefined && byte >= 0x61 && byte <= 0x7a)
 
 /** Whether letters with single hyphens inside can be such a word: nearly no compound can, and the expression costs more. */
 const mayTell = (text: Buffer, start: number, end: number, table: TokenTable): boolean => {
@@ -61,19 +58,12 @@ const mayTell = (text: Buffer, start: number, end: number, table: TokenTable): b
 /** The hyphenated words that are words of the patterns without their hyphens. Looks only at runs of letters that have hyphens. */
 const wordsIn = (text: Buffer, table: TokenTable): Word[] => {
   const words: Word[] = []
-  // Names of the module are looked up at every use, which a loop over a window feels.
-  const parts = PARTS
-  for (let at = text.indexOf(HYPHEN); at >= 0; at = text.indexOf(HYPHEN, at)) {
-    // Rulers, dashes and the signs of lists have no letter on one of their sides.
-    if (parts[text[at - 1] ?? 0] !== LETTER || parts[text[at + 1] ?? 0] !== LETTER) {
-      at += 1
-      continue
-    }
+  for (let at = text.indexOf(HYPHEN); at >= 0; ) {
     let start = at
-    while (start > 0 && parts[text[start - 1] as number] !== 0) start -= 1
+    while (start > 0 && isPart(text[start - 1])) start -= 1
     let end = at
-    while (parts[text[end] ?? 0] !== 0) end += 1
-    at = end
+    while (isPart(text[end])) end += 1
+    at = text.indexOf(HYPHEN, end)
     if (text[end] !== 0x2c && !mayTell(text, start, end, table)) continue
     for (const { 0: written, index } of text
       .toString('latin1', start, end + 1)

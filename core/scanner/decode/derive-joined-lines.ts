@@ -15,9 +15,16 @@ const NO_PROSE = Uint8Array.from({ length: 256 }, (_, byte) =>
 const isMarked = (text: Buffer, start: number, end: number): boolean =>
   start < end && (NO_PROSE[text[start] as number] === 1 || NO_PROSE[text[end - 1] as number] === 1)
 
+const isShort = (text: Buffer, start: number, end: number): boolean => {
+  let words = 1
+  for (let at = start; at < end && words <= SHORT_LINE_WORDS; at += 1)
+    if (text[at] === 0x20) words += 1
+  return words <= SHORT_LINE_WORDS
+}
+
 /** The line ends between short lines, of which enough follow one another: first and last of each run. */
 const runsOfShortLines = (view: WindowView): [first: number, last: number][] => {
-  const { text, end } = view
+  const text = view.text.subarray(0, view.end)
   const runs: [number, number][] = []
   let first = -1
   let last = -1
@@ -27,19 +34,13 @@ const runsOfShortLines = (view: WindowView): [first: number, last: number][] => 
     count = 0
   }
   let start = 0
-  let blanks = 0
-  for (let at = 0; at < end; at += 1) {
-    const byte = text[at] as number
-    if (byte > 0x20) continue
-    if (byte === 0x20) blanks += 1
-    if (byte !== 0x0a) continue
-    if (blanks < SHORT_LINE_WORDS && isLineEnd(view, at) && !isMarked(text, start, at)) {
+  for (let at = text.indexOf(0x0a); at >= 0; at = text.indexOf(0x0a, at + 1)) {
+    if (isLineEnd(view, at) && isShort(text, start, at) && !isMarked(text, start, at)) {
       if (count === 0) first = at
       last = at
       count += 1
     } else endRun()
     start = at + 1
-    blanks = 0
   }
   endRun()
   return runs

@@ -1,7 +1,6 @@
 import { SEEN } from '../text/disguise-signs.ts'
 import type { WindowView } from '../text/text-scanner.ts'
 import type { DerivedText } from './derived-text.ts'
-import { includesBehind } from './includes-behind.ts'
 import { withoutSpans } from './without-spans.ts'
 
 /** Fewer characters cannot hide a sentence. */
@@ -18,14 +17,10 @@ const characterOf = (lead: string, isHex: boolean, digits: string): string => {
 /** Characters that are spelled one by one: `U+0049 U+0067`, `chr(73)+chr(103)`. */
 export const deriveSpelled = (view: WindowView): DerivedText[] => {
   const { signs } = view
-  const isCall = (signs.seen & SEEN.call) !== 0
-  const hasSymbols = signs.symbols.length >= LEAST_CHARACTERS
-  if (!isCall && !hasSymbols) return []
+  if ((signs.seen & SEEN.call) === 0 && signs.symbols.length < LEAST_CHARACTERS) return []
   const window = view.text.subarray(0, view.end)
-  const mayStand =
-    (hasSymbols && includesBehind(window, 'u', '+')) ||
-    (isCall && (includesBehind(window, 'ch', 'r(') || includesBehind(window, 'cha', 'r(')))
-  if (!mayStand) return []
+  const isUnicode = signs.symbols.length >= LEAST_CHARACTERS && window.includes('u+')
+  if (!isUnicode && !window.includes('chr(') && !window.includes('char(')) return []
   return Array.from(window.toString('latin1').matchAll(RUN), ({ 0: run, index }) => ({
     via: 'numbers' as const,
     text: Buffer.from(

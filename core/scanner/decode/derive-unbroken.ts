@@ -37,24 +37,24 @@ const BREAK =
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 
 /** A quick look: nearly no window has any of these. */
-const mayHaveBreaks = (view: WindowView, window: Buffer): boolean => {
-  const { controls, seen } = view.signs
+const mayHaveBreaks = ({ source, text, offsets, end, signs }: WindowView): boolean => {
+  const { controls, seen } = signs
   if (controls > 0) return true
   if ((seen & (SEEN.less_than | SEEN.hyphenation | SEEN.escape_character)) === 0) return false
-  return window.includes(0x3c) || mayHaveOthers(window, view)
+  const window = text.subarray(0, end)
+  return window.includes(0x3c) || mayHaveOthers(window, { source, offsets, end })
 }
 
 /** Breaks that do not begin with `<`. */
 const mayHaveOthers = (
   window: Buffer,
-  { source, offsets, end, signs: { seen } }: WindowView,
+  { source, offsets, end }: Pick<WindowView, 'source' | 'offsets' | 'end'>,
 ): boolean =>
-  ((seen & SEEN.hyphenation) !== 0 && (window.includes('-\n') || window.includes('=\n'))) ||
+  window.includes('-\n') ||
+  window.includes('=\n') ||
   window.includes(']]>') ||
   // The line end after the last piece has the offset of its beginning.
-  ((seen & SEEN.escape_character) !== 0 &&
-    end > 1 &&
-    source.subarray(offsets[0], offsets[end - 2]).includes(0x1b))
+  (end > 1 && source.subarray(offsets[0], offsets[end - 2]).includes(0x1b))
 
 /** Whether `BREAK` may match at a byte of `LEAD`: the second byte says so for nearly all blanks and hyphens, and costs little. */
 const mayBreak = (text: Buffer, at: number): boolean => {
@@ -69,7 +69,7 @@ const mayBreak = (text: Buffer, at: number): boolean => {
 /** The breaks between two letters of the window: start, end. @param areTags whether all begin with `<` */
 const breaksIn = (text: Buffer, areTags: boolean): number[] => {
   const breaks: number[] = []
-  let latin: string | null = null
+  const latin = text.toString('latin1')
   // Imported names and those of the module are looked up at every use, which a loop over a window feels.
   const lead = LEAD
   const { length } = text
@@ -79,7 +79,6 @@ const breaksIn = (text: Buffer, areTags: boolean): number[] => {
       if (i < 0) break
     } else if (lead[text[i] as number] === 0) continue
     if (!isLetter(text[i - 1] as number) || !mayBreak(text, i)) continue
-    latin ??= text.toString('latin1')
     BREAK.lastIndex = i
     const match = BREAK.exec(latin)
     if (match === null || match[0].length > LONGEST_BREAK_BYTES) continue
@@ -122,8 +121,8 @@ const isTelling = (
 
 /** The window around broken words of the patterns, without what stands inside its words. */
 export const deriveUnbroken = (view: WindowView, table: TokenTable): DerivedText[] => {
+  if (!mayHaveBreaks(view)) return []
   const window = view.text.subarray(0, view.end)
-  if (!mayHaveBreaks(view, window)) return []
   // What was counted before the window moved may still stand in it.
   const areTags = view.start === 0 && view.signs.controls === 0 && !mayHaveOthers(window, view)
   const breaks = breaksIn(window, areTags)

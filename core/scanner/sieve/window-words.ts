@@ -7,7 +7,7 @@ const BLOCK_SHIFT = 8
 /** Blocks of the window whose first word is known. */
 const INDEX_SHIFT = 6
 /** The last known words: texts repeat their words. */
-export const KNOWN_WORDS = 8_192
+const KNOWN_WORDS = 8_192
 /** Belongs to the first place only, where another stands in the beginning. */
 const NO_HASH = -1
 /** A block has letters beyond ASCII; it has a word of both kinds, or one that is cut. */
