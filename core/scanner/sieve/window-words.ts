@@ -6,10 +6,6 @@ import { PART, PREFIX_SALT, ROW_NUMBERS, rowBit, type WordSieve } from './word-s
 const BLOCK_SHIFT = 8
 /** Blocks of the window whose first word is known. */
 const INDEX_SHIFT = 6
-/** The last known words: texts repeat their words. */
-const KNOWN_WORDS = 8_192
-/** Belongs to the first place only, where another stands in the beginning. */
-const NO_HASH = -1
 /** A block has letters beyond ASCII; it has a word of both kinds, or one that is cut. */
 export const MARK = { beyond: 1, unsure: 2 } as const
 
@@ -45,8 +41,6 @@ export class WindowWords {
   readonly #found: Int32Array
   #foundCount = 0
   #stretchMarks = 0
-  /** By the end of the hash of a word: the hash and the number of the last such word. */
-  readonly #known = new Int32Array(2 * KNOWN_WORDS).fill(NO_HASH)
 
   constructor(sieve: WordSieve, text: Buffer) {
     this.#sieve = sieve
@@ -57,7 +51,6 @@ export class WindowWords {
     this.#found = new Int32Array(text.length)
     this.#index = new Int32Array((text.length >> INDEX_SHIFT) + 1)
     this.#marks = new Uint8Array((text.length >> BLOCK_SHIFT) + 1)
-    this.#known[0] = NO_HASH + 2
   }
 
   reset(): void {
@@ -108,18 +101,11 @@ export class WindowWords {
     const { starts, hashes, count } = this
     const numbers = this.#numbers
     const index = this.#index
-    const known = this.#known
     let indexed = this.#indexed
     for (let word = this.#numbered; word < count; word += 1) {
       const start = starts[word] as number
       for (; indexed <= start >> INDEX_SHIFT; indexed += 1) index[indexed] = word
-      const hash = hashes[word] as number
-      const slot = ((hash ^ (hash >>> 15)) & (KNOWN_WORDS - 1)) << 1
-      if (known[slot] !== hash) {
-        known[slot] = hash
-        known[slot + 1] = this.#numberOf(hash) || this.#numberAt(start, end)
-      }
-      numbers[word] = known[slot + 1] as number
+      numbers[word] = this.#numberOf(hashes[word] as number) || this.#numberAt(start, end)
     }
     this.#indexed = indexed
     this.#numbered = count
