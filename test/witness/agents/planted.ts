@@ -15,9 +15,6 @@ const FILES = { file: 'README.md', mail: 'message.eml' } as const
 /** Of `stepOf`: fetches the page, calls the MCP tool. */
 const STEPS = { page: 6, 'MCP result': 7 } as const
 
-export const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-
 /** Texts of the corpus that a language model wrote without sight of the scanner, `count` for each place, no text twice. */
 export function plantedTexts(count: number): readonly Planted[] {
   const lines = readFileSync(fromRoot('bench', 'corpus', 'agents', 'attacks.jsonl'), 'utf8')

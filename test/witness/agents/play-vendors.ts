@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { createSecureServer } from 'node:http2'
+import { escapeXml } from '../../../core/error-format/escape-xml.ts'
 import { issueCertificate } from '../../kit/issue-certificate.ts'
 import { STORED_CREDENTIAL } from '../../kit/operator.ts'
 import type { KitDns } from '../../kit/dns-server.ts'
@@ -9,7 +10,6 @@ import type { TestUpstream } from '../../kit/test-upstream.ts'
 import type { Session } from './scripted-model.ts'
 import { answerAsModel } from './scripted-model.ts'
 import type { Planted } from './planted.ts'
-import { escapeHtml } from './planted.ts'
 import { MCP_TOOL } from './steps.ts'
 
 /** Played at their real names. Opening port 443 needs the right to do so. */
@@ -94,7 +94,7 @@ export async function playVendors(
       if (host === VENDOR_HOSTS.pages) {
         seen.pages++
         response.setHeader('content-type', 'text/html; charset=utf-8')
-        response.end(pageWith(place === 'page' ? `\n<p>${escapeHtml(text)}</p>` : ''))
+        response.end(pageWith(place === 'page' ? `\n<p>${escapeXml(text)}</p>` : ''))
         return
       }
       await beforeModel(body)
