@@ -6,6 +6,9 @@ import { redirectRefused } from './redirect-refused.ts'
 /** An event that is longer is given up. Results of tools come in such events, with pictures in them. */
 const EVENT_MAX_BYTES = 8 << 20
 
+/** Of an event that names a URL. Its lines are taken apart on the event loop, which a result of a tool is too long for. */
+const ENDPOINT_MAX_BYTES = 16 << 10
+
 /** What the activity log calls the place of the reference. */
 export const ENDPOINT_EVENT = 'endpoint event'
 
@@ -47,10 +50,10 @@ export class EndpointFilter {
 
   #judge(event: Buffer): Buffer | Denial {
     const text = event.toString('latin1')
-    if (!MENTIONS_ENDPOINT.test(text)) return event
+    if (!namesEndpoint(text)) return event
+    if (event.length > ENDPOINT_MAX_BYTES) return this.#refused('', 'unreadable')
     const lines = (this.#isFirst ? text.replace(BYTE_ORDER_MARK, '') : text).split(LINE_END)
     const fields = lines.join('\n').split(ANY_LINE_END)
-    if (!fields.some((line) => NAMES_ENDPOINT.test(line))) return event
     const data = soleValue(fields, 'data')
     const isPlain =
       fields.length === lines.length && soleValue(fields, 'event') === 'endpoint' && data !== null
@@ -67,7 +70,6 @@ export class EndpointFilter {
 }
 
 // One character a byte, so UTF-8 characters are spelled by their bytes.
-const MENTIONS_ENDPOINT = /endpoint/i
 const BYTE_ORDER_MARK = /^\xef\xbb\xbf/
 const LINE_END = /\r\n|\n|\r/
 /** Clients that read lines as Python does end them at these too: U+000B, U+000C, U+001C to U+001E, U+0085, U+2028, U+2029. */
@@ -75,7 +77,32 @@ const LINE_END = /\r\n|\n|\r/
 const ANY_LINE_END = /[\n\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]/
 /** Also for clients that trim or fold what they compare. */
 // oxlint-disable-next-line no-control-regex
-const NAMES_ENDPOINT = /^(?:[\0-\x20]|\xef\xbb\xbf)*event[\0-\x20]*:[\0-\x20]*endpoint[\0-\x20]*$/i
+const NAMES_ENDPOINT = /event[\0-\x09\x0e-\x1b\x1f ]*:[\0-\x09\x0e-\x1b\x1f ]*endpoint/gi
+const TO_LINE_END =
+  // oxlint-disable-next-line no-control-regex
+  /[\0-\x09\x0e-\x1b\x1f ]*(?:[\n\r\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]|$)/y
+
+/** Whether a line is the field `event: endpoint`. Its time is linear in the text: no two names share the blanks around them. */
+export function namesEndpoint(text: string): boolean {
+  for (const { index, 0: name } of text.matchAll(NAMES_ENDPOINT)) {
+    TO_LINE_END.lastIndex = index + name.length
+    if (beginsLine(text, index) && TO_LINE_END.test(text)) return true
+  }
+  return false
+}
+
+function beginsLine(text: string, position: number): boolean {
+  let at = position
+  for (;;) {
+    const before = text.slice(Math.max(0, at - 3), at)
+    // oxlint-disable-next-line no-control-regex
+    if (before === '' || /[\n\r\x0b\x0c\x1c-\x1e]$|\xc2\x85$|\xe2\x80[\xa8\xa9]$/.test(before))
+      return true
+    if (before === '\xef\xbb\xbf') at -= 3
+    else if (before.charCodeAt(before.length - 1) <= 0x20) at -= 1
+    else return false
+  }
+}
 
 // oxlint-disable-next-line no-control-regex
 const AROUND_NAME = /^(?:[\0-\x20]|\xef\xbb\xbf)+|(?<![\0-\x20])[\0-\x20]+$/g

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EndpointFilter } from '../../ext-proc/response/endpoint-filter.ts'
+import { EndpointFilter, namesEndpoint } from '../../ext-proc/response/endpoint-filter.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
+import { SeededRandom } from '../kit/seeded-random.ts'
 import { aPlace } from './place-kit.ts'
 
 const PATH = '/https://api.example.com/v1/sse?session=1'
@@ -171,4 +172,60 @@ test('an event without an end is given up at the bound', () => {
   let denial = null
   for (let i = 0; i < 9 && denial === null; i++) denial = filter.push(part, false).denial
   assert.equal(denial?.details['reason'], 'unreadable')
+})
+
+test('an endpoint in an event of many lines is refused without taking it apart', () => {
+  const lines = 'a\n'.repeat(4 << 20)
+  assert.deepEqual(filtered(`event: endpoint\n${lines}data: /x\n\n`), ['', 'unreadable'])
+})
+
+test('a long result of a tool that quotes the field passes unchanged', () => {
+  const stream = `event: message\ndata: ${'An SSE server sends event: endpoint first. '.repeat(1_000)}\n\n`
+  assert.deepEqual(filtered(stream), [stream, null])
+})
+
+test('the field is found wherever a client that splits lines finds it', () => {
+  const ends = [
+    '\n',
+    '\r',
+    '\r\n',
+    '\x0b',
+    '\x0c',
+    '\x1c',
+    '\x1e',
+    '\xc2\x85',
+    '\xe2\x80\xa8',
+    '\xe2\x80\xa9',
+  ]
+  const parts = [
+    ...ends,
+    'event',
+    'event:',
+    'EVENT',
+    ':',
+    ' ',
+    '\0',
+    '\t',
+    '\xef\xbb\xbf',
+    'endpoint',
+    'Endpoint',
+    'x',
+    'event: endpoint',
+    '\xe2',
+    '\x80',
+    '\xc2',
+  ]
+  // oxlint-disable-next-line no-control-regex
+  const split = /\r\n|[\n\r\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]/
+  // oxlint-disable-next-line no-control-regex
+  const field = /^(?:[\0-\x20]|\xef\xbb\xbf)*event[\0-\x20]*:[\0-\x20]*endpoint[\0-\x20]*$/i
+  let found = 0
+  const random = new SeededRandom(7)
+  for (let i = 0; i < 100_000; i++) {
+    const text = random.some(parts, 1, 8).join('')
+    const expected = text.split(split).some((line) => field.test(line))
+    if (expected) found++
+    assert.equal(namesEndpoint(text), expected, JSON.stringify(text))
+  }
+  assert.ok(found > 1_000)
 })
