@@ -5,7 +5,6 @@ import { type Incident, stepIncident } from '../core/anomaly/incident.ts'
 import type { ScopeModelState } from '../core/anomaly/scope-model.ts'
 import { SCOPE_DEFAULTS } from '../core/catalogue/model.ts'
 import { ATTACKS, type Attack } from './anomaly-attacks.ts'
-import { benchNab } from './anomaly-nab.ts'
 import {
   Chance,
   chooseHabits,
@@ -362,7 +361,6 @@ export function benchAnomaly(print: (line: string) => void, args: readonly strin
       only: { type: 'string' },
       /** The base rate of all harmless agents, in place of one of their own. */
       rpm: { type: 'string' },
-      nab: { type: 'string' },
     },
   })
   const seeds = values.seeds?.split(',').map(Number) ?? SEEDS
@@ -372,7 +370,6 @@ export function benchAnomaly(print: (line: string) => void, args: readonly strin
   if (runs('harmless')) benchHarmless(print, seeds, agents, values.verbose, base_rpm)
   if (runs('attacks')) benchAttacks(print, seeds, agents, values.verbose)
   if (runs('burst')) benchBurst(print, seeds)
-  if (values.nab !== undefined) benchNab(print, values.nab)
 }
 
 if (import.meta.filename === process.argv[1])

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import type { ClientHttp2Session } from 'node:http2'
@@ -6,27 +5,22 @@ import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { parseArgs } from 'node:util'
-import { fromRoot } from '../core/system/root.ts'
 import { call } from '../test/kit/call.ts'
 import { ForwardClient } from '../test/kit/forward-client.ts'
 import { makeCertificates } from '../test/kit/make-certificates.ts'
 import { operatorAt } from '../test/kit/operator.ts'
-import { rawHttp } from '../test/kit/raw-http.ts'
 import { type SharedStack, startAll, stopAll } from '../test/kit/shared-stack.ts'
 import type { ChildRole } from '../test/kit/start-stack.ts'
 import { until } from '../test/kit/until.ts'
 import { cpuMicros, type Role } from './subjects.ts'
-import { residentBytes } from './resident-bytes.ts'
 
 /**
  * The forward proxy in figures, on two ext-proc processes:
  *
- *   npm run bench -- forward [cost] [kill] [mix] [names] [restart] [stop] [--drain MS]
+ *   npm run bench -- forward [cost] [kill] [--drain MS]
  *
  * `cost`: CPU per call of kept tunnels, and of a new tunnel for each call, against calls by base URL; those are without TLS, so
- * another row shows what TLS adds to them. `kill`: how long after the kill began each kind of tunnel has ended. `mix`: good calls
- * next to aborted CONNECTs of another agent. `names`: certificates for 10,000 server names by one key. `restart`: a processor that
- * is killed, and a rolling restart, under calls in kept tunnels. `stop`: a stop with tunnels that are open. Without a word: all.
+ * another row shows what TLS adds to them. `kill`: how long after the kill began each kind of tunnel has ended. Without a word: both.
  * The exit code is 1 if a limit was missed.
  */
 const { positionals, values } = parseArgs({
@@ -35,8 +29,6 @@ const { positionals, values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     calls: { type: 'string', default: '2000' },
     kills: { type: 'string', default: '10' },
-    aborts: { type: 'string', default: '5000' },
-    names: { type: 'string', default: '10000' },
     drain: { type: 'string', default: '3000' },
   },
 })
@@ -44,8 +36,6 @@ const LANES = 16
 /** What the forward proxy may add to the CPU time of a call by base URL when tunnels are kept. */
 const COST_MAX = 1.15
 const KILL_MAX_MS = 200
-/** Certificates that Envoy may hold from each of the two processes. */
-const NAMES_MAX = 2_000
 /** Clients leave a tunnel after two thirds of it: a cost with the default of the product needs `--drain 30000`. */
 const DRAIN_MS = Number(values.drain)
 
@@ -289,144 +279,6 @@ async function kill(): Promise<void> {
   }
 }
 
-async function mix(): Promise<void> {
-  // Both may open tunnels to the host; only the second may call the API.
-  const stranger = await operator.makeAgent()
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
-  const path = `${new URL(base_url).pathname}/x`
-  const aborts = Number(values.aborts)
-  const goods = Math.ceil(aborts / 5)
-  const mixed: string[] = []
-  const basic = Buffer.from(`agent:${stranger.api_key}`).toString('base64')
-  const head = `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: Basic ${basic}\r\n\r\n`
-  const abort = async (i: number): Promise<void> => {
-    const socket = client.connect()
-    await once(socket, 'connect')
-    socket.write(head)
-    await wait(i % 9)
-    socket.resetAndDestroy()
-    if (!socket.closed) await once(socket, 'close')
-  }
-  const ask = async (): Promise<void> => {
-    const { status, head, socket } = await client.tunnel(host, { key: agent.api_key })
-    if (status !== 200) return void mixed.push(head)
-    const secure = await client.tls(socket, { servername: hostname })
-    const { answers } = await rawHttp(secure, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-    if (answers[0]?.status !== 200) mixed.push(answers[0]?.body ?? 'none')
-  }
-  await spread(aborts + goods, (i) => (i % 6 === 5 ? ask() : abort(i)))
-  const { data } = await operator.send(
-    'GET',
-    `/admin/activity?agent_id=${stranger.agent_id}&limit=200`,
-  )
-  const calls = (data as { event: string; method: string }[]).filter(
-    ({ event, method }) => event !== 'admin_action' && method !== 'CONNECT',
-  )
-  print(`\nmix: ${aborts} aborted CONNECTs next to ${goods} calls: ${mixed.length} failed,`)
-  print(`${calls.length} calls arrived as the other agent`)
-  limit(mixed.length + calls.length === 0, `identities were mixed: ${mixed[0] ?? ''}`)
-}
-
-async function heldCertificates(): Promise<number> {
-  const text = await (
-    await fetch(`${stack.apiUrl}/metrics`, {
-      headers: { authorization: `Bearer ${stack.adminToken}` },
-    })
-  ).text()
-  const lines = [...text.matchAll(/^agw_certificates_held(?:\{[^}]*\})? (\d+)/gm)]
-  return lines.reduce((sum, [, count]) => sum + Number(count), 0)
-}
-
-async function names(): Promise<void> {
-  const { api_key: key } = await operator.makeAgent()
-  const other = await operator.makeAccess(stack.ownBaseUrl())
-  const path = `${new URL(other.base_url).pathname}/x`
-  const kept = client.agent({ key: other.agent.api_key })
-  const [envoy = 0] = await stack.pids('envoy')
-  const count = Number(values.names)
-  const marks = [0, count / 5, (count * 3) / 5, count]
-  const memory: string[] = []
-  const took: number[] = []
-  let failed = 0
-  let refused = 0
-  let isDone = false
-  const others = (async () => {
-    while (!isDone) {
-      const began_ms = performance.now()
-      const status = await call({ to, path, connections: kept }).then(
-        (answer) => answer.status,
-        () => 0,
-      )
-      took.push(performance.now() - began_ms)
-      if (status !== 200) failed++
-      await wait(20)
-    }
-  })()
-  for (const [i, mark] of marks.entries()) {
-    const from = marks[i - 1] ?? 0
-    await spread(mark - from, async (n) => {
-      const name = `n${from + n}.flood.test`
-      const { socket } = await client.tunnel(`${name}:443`, { key })
-      await client.tls(socket, { servername: name }).catch(() => refused++)
-      socket.destroy()
-    })
-    memory.push(`${mark}: ${(residentBytes(envoy) / 1024 ** 2).toFixed(0)} MB`)
-  }
-  isDone = true
-  await others
-  kept.destroy()
-  await wait(1_500)
-  const held = await heldCertificates()
-  const slow = took.toSorted((a, b) => a - b)
-  print(
-    `\nnames: ${count} server names by one key: ${refused} handshakes failed, Envoy holds ${held}`,
-  )
-  print(`certificates; its memory after ${memory.join(', ')}`)
-  print(
-    `${took.length} calls of another agent: ${failed} failed, median ${median(took).toFixed(0)} ms,`,
-  )
-  print(`95 % within ${slow[Math.floor(slow.length * 0.95)]?.toFixed(0)} ms`)
-  limit(held <= NAMES_MAX, `${held} certificates`)
-  limit(failed === 0, `${failed} calls of another agent failed`)
-}
-
-/** Calls one after the other in kept tunnels until told to stop, over HTTP/1.1 and over HTTP/2. */
-async function keptCalls(while_: Promise<unknown>): Promise<{ calls: number; failed: string[] }> {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
-  const path = `${new URL(base_url).pathname}/x`
-  const result = { calls: 0, failed: [] as string[] }
-  let isDone = false
-  const finished = while_.finally(() => {
-    isDone = true
-  })
-  const lane = async (ask: () => Promise<number>): Promise<void> => {
-    while (!isDone) {
-      result.calls++
-      await ask().then(
-        (status) => {
-          if (status !== 200) result.failed.push(String(status))
-        },
-        (error: Error) => result.failed.push(error.message),
-      )
-      await wait(1)
-    }
-  }
-  const lanes = Array.from({ length: LANES }, async (_, i) => {
-    if (i % 2 === 0) {
-      const own = client.agent({ key: agent.api_key })
-      own.maxSockets = 1
-      await lane(async () => (await call({ to, path, connections: own })).status)
-      own.destroy()
-      return
-    }
-    const session = new KeptSession(agent.api_key)
-    await lane(() => session.ask(path))
-    await session.destroy()
-  })
-  await Promise.all([finished, ...lanes])
-  return result
-}
-
 /** HTTP/2 in a tunnel, and in the next when Envoy asks the client to leave the first. */
 class KeptSession {
   readonly #key: string
@@ -474,81 +326,7 @@ async function askOver(session: ClientHttp2Session, path: string): Promise<numbe
   })
 }
 
-const told = (failed: readonly string[]): string =>
-  [...new Set(failed)].map((one) => `${failed.filter((f) => f === one).length} × ${one}`).join('; ')
-
-async function restart(): Promise<void> {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
-  const path = `${new URL(base_url).pathname}/x`
-  const open: { readonly socket: Socket; isOpen: boolean }[] = []
-  for (let i = 0; i < 40; i++) {
-    const { socket } = await client.tunnel(host, { key: agent.api_key })
-    const one = { socket: await client.tls(socket, { servername: hostname }), isOpen: true }
-    one.socket.on('error', () => undefined).once('close', () => (one.isOpen = false))
-    one.socket.resume()
-    open.push(one)
-  }
-  const [first = 0] = await stack.pids('ext-proc')
-  process.kill(first, 'SIGKILL')
-  await until('its tunnels have ended', () => open.some(({ isOpen }) => !isOpen))
-  await wait(300)
-  const left = open.filter(({ isOpen }) => isOpen)
-  const statuses = await Promise.all(
-    left.map(async ({ socket }) => {
-      const { answers } = await rawHttp(socket, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-      return answers[0]?.status ?? 0
-    }),
-  )
-  const bad = statuses.filter((status) => status !== 200).length
-  print(
-    `\nrestart: one of two processes killed: ${open.length - left.length} of ${open.length} kept`,
-  )
-  print(`tunnels ended with it, ${bad} of ${left.length} calls in the others failed`)
-  limit(bad === 0, `${bad} calls failed in tunnels of a process that lives`)
-  await until('both processes serve', async () => (await stack.pids('ext-proc')).length === 2)
-  await stack.ready()
-  const agw = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'restart'], {
-    env: { PATH: process.env['PATH'], AGW_DATA_DIR: stack.dataDir },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const { calls, failed } = await keptCalls(once(agw, 'exit'))
-  print(`rolling restart under ${calls} calls in ${LANES} kept tunnels: ${failed.length} failed`)
-  if (failed.length > 0) print(told(failed))
-  limit(failed.length === 0, `${failed.length} calls failed in a rolling restart`)
-}
-
-async function stop(): Promise<void> {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
-  const base = new URL(base_url).pathname
-  const connections = client.agent({ key: agent.api_key })
-  const idle = (await client.tunnel(host, { key: agent.api_key })).socket
-  idle.on('error', () => undefined).resume()
-  let bytes = 0
-  const running = call({
-    to,
-    path: `${base}/sse?ticks=20&interval_ms=100`,
-    connections,
-    onData: (part) => {
-      bytes += part.length
-    },
-  })
-  await until('it is in flight', () => bytes > 0)
-  const began_ms = performance.now()
-  const stopping = stack.stop()
-  const { status, body } = await running
-  const events = body.toString().split('\n\n').length - 1
-  const code = await stopping
-  const took_ms = performance.now() - began_ms
-  print(
-    `\nstop with an idle tunnel and a stream of 2 s in another: the stream ended with ${status}`,
-  )
-  print(
-    `and ${events} of 20 events, the gateway with code ${code} after ${(took_ms / 1000).toFixed(1)} s`,
-  )
-  limit(status === 200 && events === 20 && code === 0, 'the call in flight was cut')
-}
-
-const PARTS = { cost, kill, mix, names, restart, stop }
+const PARTS = { cost, kill }
 for (const word of positionals)
   if (!(word in PARTS)) throw new Error(`"${word}" is none of ${Object.keys(PARTS).join(', ')}`)
 try {

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { compareRandomCalls } from '../kit/explain/compare-random-calls.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 
-/** `node dist/test/witness/explain.js` compares thousands. */
 const CALLS = 250
 const stack = await sharedStack()
 
