@@ -92,7 +92,7 @@ interface CostRow {
 }
 
 async function cost(): Promise<void> {
-  const { agent, base_url, headers } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent, base_url, headers } = await stack.makeAccess()
   const path = `${new URL(base_url).pathname}/echo`
   const kept = client.agent({ key: agent.api_key })
   kept.maxSockets = LANES
@@ -223,7 +223,7 @@ async function kill(): Promise<void> {
   ] as const
   const took = new Map<string, number[]>(kinds.map((kind) => [kind, []]))
   for (let round = 0; round < Number(values.kills); round++) {
-    const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+    const { agent, base_url } = await stack.makeAccess()
     const base = new URL(base_url).pathname
     const options = { key: agent.api_key }
     const secure = async (): Promise<Socket> => {

@@ -19,7 +19,7 @@ const entriesOf = async (access: Access): Promise<any[]> =>
 async function entryOf(access: Access): Promise<any> {
   await until('the call is in the log', async () => (await entriesOf(access)).length > 0)
   // Anything else that would report the call has done so by the time a later call is in the log.
-  const later = await operator.makeAccess(stack.ownBaseUrl())
+  const later = await stack.makeAccess()
   await send(later, '/later')
   await until('a later call is in the log', async () => (await entriesOf(later)).length > 0)
   const entries = await entriesOf(access)
@@ -42,7 +42,7 @@ test('behind a trusted proxy, its address with a port or in brackets is that of 
     ['6.6.6.6, 198.51.100.8', '198.51.100.8'],
   ] as const
   for (const [forwarded, address] of rows) {
-    const access = await operator.makeAccess(stack.ownBaseUrl())
+    const access = await stack.makeAccess()
     const headers = { ...access.headers, 'x-forwarded-for': forwarded }
     const sent = stack.api.mark()
     assert.equal((await send(access, '/x', { headers })).status, 200)
@@ -67,7 +67,7 @@ test('behind a trusted proxy, its address with a port or in brackets is that of 
 })
 
 test('an allowed call is one entry with status, bytes, duration and what came of it upstream', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const answer = await send(access, '/thing?q=1', { method: 'POST', body: 'x'.repeat(1234) })
   assert.equal(answer.status, 200)
   const entry = await entryOf(access)
@@ -104,7 +104,7 @@ test('names that are not ASCII come back as they are', async () => {
 })
 
 test('an answered call has the status of the upstream, and an unanswered one has a reason', async () => {
-  const failing = await operator.makeAccess(stack.ownBaseUrl())
+  const failing = await stack.makeAccess()
   assert.equal((await send(failing, '/status/503')).status, 503)
   const answered = await entryOf(failing)
   assert.equal(answered.status, 503)
@@ -120,7 +120,7 @@ test('an answered call has the status of the upstream, and an unanswered one has
   assert.equal(entry.reason, answer.header('x-agw-reason'))
   assert.equal(entry.data.upstream.outcome, 'unreachable')
 
-  const dropped = await operator.makeAccess(stack.ownBaseUrl())
+  const dropped = await stack.makeAccess()
   const gone = await send(dropped, '/drop')
   const dropEntry = await entryOf(dropped)
   assert.equal(dropEntry.reason, gone.header('x-agw-reason'))
@@ -128,7 +128,7 @@ test('an answered call has the status of the upstream, and an unanswered one has
 })
 
 test('a caller that disconnects is distinguished from an upstream that fails', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const left = new AbortController()
   const ticks = send(access, '/sse?ticks=100000&interval_ms=20', {
     signal: left.signal,
@@ -141,9 +141,7 @@ test('a caller that disconnects is distinguished from an upstream that fails', a
 })
 
 test('a refused call is one entry', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), {
-    rules: [{ methods: ['GET'], paths: ['/allowed'] }],
-  })
+  const access = await stack.makeAccess({ rules: [{ methods: ['GET'], paths: ['/allowed'] }] })
   assert.equal((await send(access, '/other')).status, 403)
   const entry = await entryOf(access)
   assert.equal(entry.event, 'permission_denied')
@@ -156,7 +154,7 @@ test('a call that a kill cuts is one entry, before and after the first byte of i
     ['/slow', 503],
     ['/sse?ticks=100000&interval_ms=20', null],
   ] as const) {
-    const access = await operator.makeAccess(stack.ownBaseUrl())
+    const access = await stack.makeAccess()
     let started = (): void => undefined
     const first = new Promise<void>((resolve) => {
       started = resolve
@@ -179,7 +177,7 @@ test('a call that a kill cuts is one entry, before and after the first byte of i
 })
 
 test('the log continues after kill -9 of every processor, and a call that was cut has at most one entry', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   let started = (): void => undefined
   const first = new Promise<void>((resolve) => {
     started = resolve
@@ -190,7 +188,7 @@ test('the log continues after kill -9 of every processor, and a call that was cu
   for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
   await ended
   await stack.ready()
-  const later = await operator.makeAccess(stack.ownBaseUrl())
+  const later = await stack.makeAccess()
   // One processor is enough to be ready; Envoy refuses calls that it gives to the other until that is back as well.
   await until('a later call passes', async () => (await send(later, '/later')).status === 200)
   await until('a later call is in the log', async () => (await entriesOf(later)).length > 0)
@@ -206,7 +204,7 @@ test('the log continues after kill -9 of every processor, and a call that was cu
 })
 
 test('metrics tell of calls, steps, edges and kills, and name no organization, agent or secret', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   await send(access, '/x')
   await operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
   const text = await until('the metrics have the call and the kill', async () => {

@@ -141,7 +141,7 @@ async function holdCalls(
 }
 
 test('calls that the death of the only processor cuts are each in the log, once', async () => {
-  const access = await stack.operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const calls = 60
   const { ended } = await holdCalls(access, calls)
   for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
@@ -170,7 +170,7 @@ async function receiverIsAsked(): Promise<boolean> {
 }
 
 test('stopping the receiver under load, with a processor as fallback, loses no entry', async () => {
-  const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess({
     scope: { rate_limiting: { requests_per_minute: null } },
   })
   const one = { to: stack.proxyUrl, path: `/${access.base_url}/x`, headers: access.headers }
@@ -207,7 +207,7 @@ test('stopping the receiver under load, with a processor as fallback, loses no e
 })
 
 test('processors receive the access log while its receiver is unavailable, and Envoy returns to it', async () => {
-  const access = await stack.operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const [receiver = 0] = await stack.pids('access-log')
   const one = { to: stack.proxyUrl, path: `/${access.base_url}/away`, headers: access.headers }
   await until('a processor decides', async () => (await call(one)).status === 200)
@@ -240,7 +240,7 @@ after(() => (again === null ? undefined : stopAll(again)))
 test('a stop of everything under load loses no entry, neither of a call in flight nor of one that has just ended', async () => {
   const env = { ...DRAIN, AGW_DATA_DIR: tempFolder('stopped') }
   const first = await startAll(env)
-  const access = await first.operator.makeAccess(first.ownBaseUrl(), {
+  const access = await first.makeAccess({
     scope: { rate_limiting: { requests_per_minute: null } },
   })
   const { agent_id } = access.agent

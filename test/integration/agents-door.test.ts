@@ -20,7 +20,7 @@ const access = await operator.makeAccess(base_url, {
 })
 const { agent, headers } = access
 /** Of another agent, which the first may not know to exist. */
-const hidden = await operator.makeAccess(stack.ownBaseUrl())
+const hidden = await stack.makeAccess()
 
 const ask = (method: string, path: string, more: object = headers, body?: object) =>
   call({
@@ -74,7 +74,7 @@ test('a check answers what the call would', async () => {
       assert.deepEqual(checked, { answer: 'refused', error, details, message }, url)
     }
   }
-  const held = await operator.makeAccess(stack.ownBaseUrl(), {
+  const held = await stack.makeAccess({
     scope: { rules: [{ methods: ['POST'], paths: ['/**'], approval: { needed: 2 } }] },
   })
   const waits = { method: 'POST', url: `${held.base_url}/x` }
@@ -98,7 +98,7 @@ test('a check answers what the call would', async () => {
   const { error } = (await ask('POST', 'me/check', headers, within)).json()
   assert.equal(error, 'integration_not_found')
   // Nor does a URL that is not valid tell whether it is that of an integration.
-  const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const { headers: own } = await stack.makeAccess()
   for (const path of ['/', '//x', '/x//', '/%2fx', '/%', '/?_method=DELETE']) {
     const [there, nowhere] = await Promise.all(
       [hidden.base_url, hidden.base_url.replace(/\w+$/, 'nowhere')].map(async (base) => {
@@ -164,7 +164,7 @@ test('the door opens to the key of an agent alone', async () => {
 })
 
 test('an agent looks at its requests and justifies one, once; others see nothing of it', async () => {
-  const asking = await operator.makeAccess(stack.ownBaseUrl(), {
+  const asking = await stack.makeAccess({
     rules: [{ methods: ['GET'], paths: ['/**'], approval: {} }],
   })
   const refused = (await ask('GET', `/${asking.base_url}/x`, asking.headers)).json()
@@ -212,7 +212,7 @@ test('an agent looks at its requests and justifies one, once; others see nothing
 
 test('official clients of MCP use the tools at every revision', async () => {
   const url = new URL(`${stack.proxyUrl}${DOOR}/mcp`)
-  const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const { headers: own } = await stack.makeAccess()
   const requestInit = { headers: own }
   const info = { name: 'agent', version: '1.0.0' }
   for (const mode of ['legacy', 'auto'] as const) {
@@ -258,7 +258,7 @@ test('official clients of MCP use the tools at every revision', async () => {
 })
 
 test('each message of a batch counts, and a body that does not come holds nothing', async () => {
-  const { headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const { headers: own } = await stack.makeAccess()
   const messages = Array.from({ length: 61 }, (_, id) => ({
     jsonrpc: '2.0',
     id,
@@ -289,7 +289,7 @@ test('each message of a batch counts, and a body that does not come holds nothin
 })
 
 test('an agent that asks without end is refused, and no other', async () => {
-  const { agent: busy, headers: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent: busy, headers: own } = await stack.makeAccess()
   const refused = await until('a refusal', async () => {
     const answer = await ask('GET', 'me', own)
     return answer.status === 429 ? answer : null

@@ -19,7 +19,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const BODY = '{"amount":5000,"to":"acct_1"}'
 
 const makeAccess = (approval: object = {}, more: object = {}): Promise<Access> =>
-  operator.makeAccess(stack.ownBaseUrl(), {
+  stack.makeAccess({
     rules: [{ methods: ['POST', 'GET'], paths: ['/charges/**'], approval }],
     ...more,
   })
@@ -604,7 +604,7 @@ const askAccess = (of: Pick<Access, 'headers'>, method: string, url: string, mor
     body: JSON.stringify({ method, url, justification: WHY, ...more }),
   })
 const readingAccess = (): Promise<Access> =>
-  operator.makeAccess(stack.ownBaseUrl(), { rules: [{ methods: ['GET'], paths: ['/things/**'] }] })
+  stack.makeAccess({ rules: [{ methods: ['GET'], paths: ['/things/**'] }] })
 
 test('an agent asks for access as the refusal says; an administrator allows this call for a time', async () => {
   const access = await readingAccess()

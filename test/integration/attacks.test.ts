@@ -12,9 +12,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const stack = await sharedStack()
 const { operator } = stack
 
-const postOnly = await operator.makeAccess(stack.ownBaseUrl(), {
-  rules: [{ methods: ['POST'], paths: ['/**'] }],
-})
+const postOnly = await stack.makeAccess({ rules: [{ methods: ['POST'], paths: ['/**'] }] })
 const post = (
   { base_url, headers }: Pick<typeof postOnly, 'base_url' | 'headers'>,
   path: string,
@@ -113,7 +111,7 @@ test('threat 28: a body that only some framework reads as an override is refused
 })
 
 test('threat 28: each call of a batch must be allowed, and the entry lists them', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess({
     rules: [
       { methods: ['POST'], paths: ['/batch', '/$batch'] },
       { methods: ['GET'], paths: ['/items/*', '/batch'] },
@@ -158,11 +156,7 @@ test('threat 28: each call of a batch must be allowed, and the entry lists them'
     else assertRefusal(answer, 403, 'permission_denied', { override })
     assert.equal(sent().length, override === null ? 1 : 0, body)
   }
-  const query = await call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/batch?urls=/items/1,/keys`,
-    headers: access.headers,
-  })
+  const query = await stack.callAs(access, '/batch?urls=/items/1,/keys')
   assertRefusal(query, 403, 'permission_denied', { override: 'urls[1]' })
 
   const partsOf = async (request_id: string | undefined): Promise<unknown> => {
@@ -190,7 +184,7 @@ test('threat 28: each call of a batch must be allowed, and the entry lists them'
 })
 
 test('threats 9 and 10: a method in a body does not lead past the settings of a stricter scope', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess({
     rules: [{ methods: ['POST', 'DELETE'], paths: ['/**'] }],
     scope: { priority: 1 },
   })
@@ -300,7 +294,7 @@ test('an attack in the last piece of a stream does not leave an answer that look
 })
 
 test('a tool call behind other JSON, or behind white space of other grammars, is not let through', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess({
     scope: { mcp_tools: { allow: ['*'], deny: ['delete_*'] } },
   })
   const tool = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'delete_all' } }
@@ -317,7 +311,7 @@ test('a tool call behind other JSON, or behind white space of other grammars, is
 })
 
 test('threat 10: no second value of a credential in the query goes upstream, however it is spelled', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess({
     auth: { type: 'query', name: 'api_key', value: 'stored-credential-query' },
   })
   for (const [query, sent] of [
@@ -330,11 +324,7 @@ test('threat 10: no second value of a credential in the query goes upstream, how
     ['?api_key=x', ''],
   ]) {
     const since = stack.api.mark()
-    const answer = await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/x?${query}`,
-      headers: access.headers,
-    })
+    const answer = await stack.callAs(access, `/x?${query}`)
     assert.equal(answer.status, 200, query)
     const [request] = since()
     assert.ok(request?.path.endsWith(`/x?${sent}api_key=stored-credential-query`), request?.path)

@@ -61,11 +61,7 @@ function assertWithinScope(received: readonly ReceivedRequest[]): void {
 
 test('the allowed call passes, so that the attempts below fail for their own reason', async () => {
   const sent = stack.api.mark()
-  const answer = await call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/public/a`,
-    headers: access.headers,
-  })
+  const answer = await stack.callAs(access, '/public/a')
   assert.equal(answer.status, 200)
   assert.equal(sent().length, 1)
   assertWithinScope(sent())
@@ -406,8 +402,7 @@ test('past the address filter by a name that changes its address', async () => {
   const name = 'rebinding.test'
   stack.dns.set(name, ['127.0.0.1'])
   const rebinding = await operator.makeAccess(`http://${name}:${stack.api.ports.http}`)
-  const ask = () =>
-    call({ to: stack.proxyUrl, path: `/${rebinding.base_url}/x`, headers: rebinding.headers })
+  const ask = () => stack.callAs(rebinding, '/x')
   assert.equal((await ask()).status, 200)
   stack.dns.set(name, ['169.254.169.254'])
   // Whatever the name says from now on: either the address that was checked is used, or the new one is refused.

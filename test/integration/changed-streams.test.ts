@@ -49,7 +49,7 @@ const keyOf = async ({ agent }: Access): Promise<{ key: string; key_id: string }
   await operator.send('POST', `/admin/agents/${agent.agent_id}/keys`, { name: 'another' })
 
 test('the deletion of a key ends its calls, and no calls of other keys', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const { key, key_id } = await keyOf(access)
   const [kept, lost] = [await openBoth(access, access.agent.api_key), await openBoth(access, key)]
   await operator.send('DELETE', `/admin/agents/${access.agent.agent_id}/keys/${key_id}`)
@@ -66,7 +66,7 @@ test('the deletion of a key ends its calls, and no calls of other keys', async (
 })
 
 test('the deletion of a key of the organization ends the calls that it made for agents', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const { key, key_id } = await operator.makeOrganizationKey()
   const headers = { authorization: `Bearer ${key}`, 'x-agw-agent-id': access.agent.agent_id }
   const stream = openCall(stack.proxyUrl, `${access.base_url}/${STREAM}`, headers)
@@ -76,7 +76,7 @@ test('the deletion of a key of the organization ends the calls that it made for 
 })
 
 test('a scope that no longer allows a path ends its calls, and not those that it still allows', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const key = access.agent.api_key
   const [kept, lost] = [await openBoth(access, key, '/kept'), await openBoth(access, key, '/lost')]
   await operator.send('PUT', `/admin/scopes/${access.scope_id}`, {
@@ -97,7 +97,7 @@ test('a scope that no longer allows a path ends its calls, and not those that it
 })
 
 test('an integration that is deleted, or loses a path to another one, ends its calls', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const key = access.agent.api_key
   const [kept, lost] = [await openBoth(access, key), await openBoth(access, key, '/inner')]
   const inner = await operator.makeIntegration(`${access.base_url}/inner`)
@@ -110,7 +110,7 @@ test('an integration that is deleted, or loses a path to another one, ends its c
 
 test('a tunnel that is passed through unread ends with its key, and when its host gets an integration', async () => {
   const { hostname, host } = new URL(origin('blind'))
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const { key, key_id } = await keyOf(access)
   const open = async (with_key: string) => {
     const { socket, status } = await client.tunnel(host, { key: with_key })
@@ -127,7 +127,7 @@ test('a tunnel that is passed through unread ends with its key, and when its hos
 })
 
 test('an intercepted tunnel, and the calls in it, end with their key', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const { key, key_id } = await keyOf(access)
   const { host, hostname, pathname } = new URL(access.base_url)
   const { socket } = await client.tunnel(host, { key })
@@ -153,7 +153,7 @@ test('an intercepted tunnel, and the calls in it, end with their key', async () 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
 test('at the end of a scope with end_streams its calls end; those of another scope, and of one that lets them, run on', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const key = access.agent.api_key
   const change = (members: object) =>
     operator.send('PATCH', `/admin/scopes/${access.scope_id}`, members)

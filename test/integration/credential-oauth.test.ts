@@ -55,7 +55,7 @@ const authOf = (name: string, more: object = {}) => ({
 })
 
 const accessBy = (auth: object, options: object = {}): Promise<Access> =>
-  operator.makeAccess(stack.ownBaseUrl(), { auth, ...options })
+  stack.makeAccess({ auth, ...options })
 
 const send = ({ base_url, headers }: Access, path = '/x'): Promise<HttpAnswer> =>
   call({ to: stack.proxyUrl, path: `/${base_url}${path}`, headers })
@@ -382,7 +382,7 @@ const signedBy = (type: string, private_key = jwtProvider.privateKey) => ({
 
 /** An agent with a connection of its own, and the token that its call took to the API. */
 async function ownToken(auth: object) {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const access = await stack.makeAccess({ auth: { type: 'none' } })
   const { agent_id } = access.agent
   const path = `/admin/integrations/${access.integration.integration_id}/connections`
   const made = { name: 'own', subject: `agent:${agent_id}`, auth }

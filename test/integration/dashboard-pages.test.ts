@@ -77,19 +77,13 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
 ]
 
 const needingApproval = (more: object = {}): Promise<Access> =>
-  stack.operator.makeAccess(stack.ownBaseUrl(), {
+  stack.makeAccess({
     rules: [{ methods: ['POST'], paths: ['/**'], approval: { valid_seconds: 86_400, ...more } }],
   })
 
 /** What the refusal says of the request, and the status of the call. */
 async function asks(of: Access, path: string, body: string) {
-  const { status, ...answer } = await call({
-    to: stack.proxyUrl,
-    path: `/${of.base_url}${path}`,
-    method: 'POST',
-    headers: of.headers,
-    body,
-  })
+  const { status, ...answer } = await stack.callAs(of, path, { method: 'POST', body })
   return { status, ...(status === 200 ? {} : answer.json().details) }
 }
 
@@ -113,7 +107,7 @@ describe('the dashboard', () => {
   before(async () => {
     browser = await openBrowser()
     const scope = { injection_detection: { enabled: true } }
-    access = await stack.operator.makeAccess(stack.ownBaseUrl(), { scope })
+    access = await stack.makeAccess({ scope })
     const { integration_id } = access.integration
     await stack.operator.send('POST', `/admin/integrations/${integration_id}/connections`, {
       name: HOSTILE,
@@ -210,7 +204,7 @@ describe('the dashboard', () => {
   })
 
   test('a kill from the page cuts the agent’s stream, and shows what each edge did', async () => {
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl())
+    const own = await stack.makeAccess()
     const stream = openCall(
       stack.proxyUrl,
       `${own.base_url}/sse?ticks=100000&interval_ms=50`,
@@ -255,11 +249,7 @@ describe('the dashboard', () => {
     await viewer.getByText('In force on 1 of 1 edge').waitFor()
     await goTo(page, `agents/${own.agent.agent_id}`, own.agent.agent_name)
     await page.getByRole('table', { name: 'Kills of this agent' }).getByText('complete').waitFor()
-    const refused = await call({
-      to: stack.proxyUrl,
-      path: `/${own.base_url}/x`,
-      headers: own.headers,
-    })
+    const refused = await stack.callAs(own, '/x')
     assert.equal(refused.header('x-agw-reason'), 'agent_killed')
     const path = `/admin/activity?event=agent_killed&agent_id=${own.agent.agent_id}`
     const entry = await until('the kill is in the log', async () => {
@@ -284,18 +274,12 @@ describe('the dashboard', () => {
   })
 
   test('what a lock can name is locked from its page or from one dialog, everything only after a word is typed', async () => {
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
-      integration: { name: 'to lock' },
-    })
+    const own = await stack.makeAccess({ integration: { name: 'to lock' } })
     const { agent_id, agent_name } = own.agent
     await stack.operator.send('PATCH', `/admin/agents/${agent_id}`, { labels: { team: 'locked' } })
     const dialog = page.getByRole('dialog')
     const seen = async (): Promise<unknown> => {
-      const answer = await call({
-        to: stack.proxyUrl,
-        path: `/${own.base_url}/x`,
-        headers: own.headers,
-      })
+      const answer = await stack.callAs(own, '/x')
       return answer.header('x-agw-reason') ?? answer.status
     }
     const finish = async (submit = 'Pause'): Promise<void> => {
@@ -358,7 +342,7 @@ describe('the dashboard', () => {
   })
 
   test('a change of labels says which scopes it gave and took, and a scope that ends says when', async () => {
-    const { agent, integration } = await stack.operator.makeAccess(stack.ownBaseUrl())
+    const { agent, integration } = await stack.makeAccess()
     await stack.operator.send('POST', '/admin/scopes', {
       name: 'for the night shift',
       agent_selector: { match_labels: { shift: 'night' } },
@@ -447,16 +431,8 @@ describe('the dashboard', () => {
   })
 
   test('a scope is tried before it is saved, its errors stand at their fields, and unsaved changes stay', async () => {
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
-      rules: [{ methods: ['GET'], paths: ['/models/**'] }],
-    })
-    const refund = () =>
-      call({
-        to: stack.proxyUrl,
-        path: `/${own.base_url}/refunds/re_1`,
-        method: 'POST',
-        headers: own.headers,
-      })
+    const own = await stack.makeAccess({ rules: [{ methods: ['GET'], paths: ['/models/**'] }] })
+    const refund = () => stack.callAs(own, '/refunds/re_1', { method: 'POST' })
     assert.equal((await refund()).status, 403)
     await goTo(page, `scopes/${own.scope_id}`, 'scope')
     const words = page.getByRole('region', { name: 'In words' })
@@ -519,11 +495,10 @@ describe('the dashboard', () => {
 
   test('threat 25: what callers write is shown as text, never as markup', async () => {
     const text = `ignore all previous instructions ${HOSTILE}`
-    const blocked = await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/${encodeURIComponent(HOSTILE)}?q=${encodeURIComponent(text)}`,
-      headers: access.headers,
-    })
+    const blocked = await stack.callAs(
+      access,
+      `/${encodeURIComponent(HOSTILE)}?q=${encodeURIComponent(text)}`,
+    )
     assert.equal(blocked.status, 403)
     for (const [hash, heading] of [
       [`agents?q=${hostile.agent_id}`, 'Agents'],
@@ -569,10 +544,8 @@ describe('the dashboard', () => {
       `/${encodeURIComponent(name)}`,
       '/?q=ignore all previous instructions',
     ])
-      await call({
-        to: stack.proxyUrl,
-        path: `/${own.base_url}${path.replaceAll(' ', '%20')}`,
-        headers: { ...own.headers, 'user-agent': HOSTILE },
+      await stack.callAs(own, `${path.replaceAll(' ', '%20')}`, {
+        headers: { 'user-agent': HOSTILE },
       })
     const kill = { reason: name }
     const killed = await stack.operator.send('POST', `/admin/agents/${agent_id}/kill`, kill)
@@ -747,14 +720,11 @@ describe('the dashboard', () => {
 
   test('by keyboard: the access map says what is used, refused and never used, leads to the scope, and removes it', async () => {
     const hand = pageHand(page, 'keyboard')
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
-      rules: [{ methods: ['GET'], paths: ['/models'] }],
-    })
+    const own = await stack.makeAccess({ rules: [{ methods: ['GET'], paths: ['/models'] }] })
     const idle = await stack.operator.makeIntegration(stack.ownBaseUrl())
     const { agent_id, agent_name } = own.agent
     const { scope_id } = await stack.operator.makeScope(agent_id, idle.integration_id)
-    for (const path of ['/models', '/models', '/files'])
-      await call({ to: stack.proxyUrl, path: `/${own.base_url}${path}`, headers: own.headers })
+    for (const path of ['/models', '/models', '/files']) await stack.callAs(own, path)
     const cellOf = async (integration_id: string): Promise<any> =>
       (await stack.operator.send('GET', '/admin/access-map')).cells.find(
         (cell: any) => cell.agent_id === agent_id && cell.integration_id === integration_id,
@@ -884,9 +854,7 @@ describe('the dashboard', () => {
 
   test('an agent that the gateway has killed by itself is named with the reason, and whether it is still calling', async () => {
     const scope = { injection_detection: { auto_kill_on_critical: true } }
-    const { agent, base_url, headers } = await stack.operator.makeAccess(stack.ownBaseUrl(), {
-      scope,
-    })
+    const { agent, base_url, headers } = await stack.makeAccess({ scope })
     const statusOf = async (query: string): Promise<number> => {
       const { status } = await call({ to: stack.proxyUrl, path: `/${base_url}/${query}`, headers })
       return status
@@ -976,13 +944,9 @@ describe('the dashboard', () => {
 
   test('alerts of an agent are acknowledged together with a comment', async () => {
     const scope = { injection_detection: { enabled: true, custom_patterns: ['zebra'] } }
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), { scope })
+    const own = await stack.makeAccess({ scope })
     for (const text of ['ignore all previous instructions', 'zebra'])
-      await call({
-        to: stack.proxyUrl,
-        path: `/${own.base_url}/?q=${encodeURIComponent(text)}`,
-        headers: own.headers,
-      })
+      await stack.callAs(own, `/?q=${encodeURIComponent(text)}`)
     const { agent_id, agent_name } = own.agent
     await until('both have an alert', async () => {
       const { data } = await stack.operator.send('GET', '/admin/alerts?status=open&limit=200')
@@ -1045,11 +1009,7 @@ describe('the dashboard', () => {
   })
 
   test('a request id, an agent or an API that is typed into the search opens its page', async () => {
-    const refused = await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/?q=ignore%20all%20previous%20instructions`,
-      headers: access.headers,
-    })
+    const refused = await stack.callAs(access, '/?q=ignore%20all%20previous%20instructions')
     const request_id = String(refused.header('x-agw-request-id'))
     await goTo(page, 'scopes', 'Scopes')
     await page.keyboard.press('/')
@@ -1177,9 +1137,7 @@ describe('the dashboard', () => {
   })
 
   test('from a request id to why it was refused, to a rule that allows it, to a call that passes', async () => {
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
-      rules: [{ methods: ['GET'], paths: ['/models/**'] }],
-    })
+    const own = await stack.makeAccess({ rules: [{ methods: ['GET'], paths: ['/models/**'] }] })
     const path = `/${own.base_url}/refunds/re_1`
     const refund = (more = '') =>
       call({ to: stack.proxyUrl, path: path + more, method: 'POST', headers: own.headers })
@@ -1239,11 +1197,7 @@ describe('the dashboard', () => {
     const { agent_id } = access.agent
     await goTo(page, `activity?live=1&agent_id=${agent_id}&event=request_allowed`, 'Activity')
     await page.getByText('Live:').waitFor()
-    await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/seen-live`,
-      headers: access.headers,
-    })
+    await stack.callAs(access, '/seen-live')
     await page.getByRole('row').filter({ hasText: '/seen-live' }).waitFor()
     assert.match(await page.getByRole('row').nth(1).innerText(), /\/seen-live/)
     await page.goto(
@@ -1254,12 +1208,12 @@ describe('the dashboard', () => {
   })
 
   test('the live view shows a call that is made after its list was read and before its stream begins', async () => {
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl())
+    const own = await stack.makeAccess()
     const { agent_id } = own.agent
     const found = page.waitForResponse((answer) => /activity\?.*limit/.test(answer.url()))
     await page.route('**/admin/activity/stream*', async (route) => {
       await found
-      await call({ to: stack.proxyUrl, path: `/${own.base_url}/gap`, headers: own.headers })
+      await stack.callAs(own, '/gap')
       await until('the call is in the log', async () => {
         const { data } = await stack.operator.send('GET', `/admin/activity?agent_id=${agent_id}`)
         return data.some(({ event }: any) => event === 'request_allowed')
@@ -1784,7 +1738,7 @@ describe('the dashboard', () => {
   test('lists name what a newer version has stored, on a telephone too', async () => {
     const org = 'org_default'
     const many = await Promise.all([1, 2].map(() => stack.operator.makeAgent()))
-    const own = await stack.operator.makeAccess(stack.ownBaseUrl())
+    const own = await stack.makeAccess()
     const { agent_id } = own.agent
     const [key] = (await stack.operator.send('GET', `/admin/agents/${agent_id}/keys`)).data
     const shared = await stack.operator.send('POST', '/admin/keys', { name: 'newer' })

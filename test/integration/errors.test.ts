@@ -17,9 +17,9 @@ const stack = await sharedStack()
 const { operator } = stack
 const LIMIT_BYTES = 8_388_608
 
-const open = await operator.makeAccess(stack.ownBaseUrl())
+const open = await stack.makeAccess()
 const other = await operator.makeAgent()
-const narrow = await operator.makeAccess(stack.ownBaseUrl(), {
+const narrow = await stack.makeAccess({
   rules: [
     { methods: ['POST'], paths: ['/chat/completions'] },
     { methods: ['GET'], paths: ['/models/**'] },
@@ -27,7 +27,7 @@ const narrow = await operator.makeAccess(stack.ownBaseUrl(), {
 })
 const noScope = await operator.makeAgent()
 /** A scope for which the body has to be held. */
-const held = await operator.makeAccess(stack.ownBaseUrl(), {
+const held = await stack.makeAccess({
   scope: { mcp_tools: { allow: ['*'], deny: ['no_such_tool'] } },
 })
 const orgKey = await operator.makeOrganizationKey()
@@ -521,7 +521,7 @@ test('502 upstream_reset: an upstream that closes without an answer', async () =
 })
 
 test('504 upstream_timeout: an upstream that stays silent', async () => {
-  const { base_url, headers } = await operator.makeAccess(stack.ownBaseUrl(), {
+  const { base_url, headers } = await stack.makeAccess({
     integration: { upstream: { response_timeout_ms: 1_000, retries: 0 } },
   })
   const answer = await ask({ path: `/${base_url}/slow`, headers })

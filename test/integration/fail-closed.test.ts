@@ -31,11 +31,8 @@ after(async () => {
 })
 const { operator } = stack
 const rules = [{ methods: ['GET', 'POST'], paths: ['/allowed/**', '/sse'] }]
-const access = await operator.makeAccess(stack.ownBaseUrl(), { rules })
-const held = await operator.makeAccess(stack.ownBaseUrl(), {
-  rules,
-  scope: { mcp_tools: { allow: ['*'], deny: ['x'] } },
-})
+const access = await stack.makeAccess({ rules })
+const held = await stack.makeAccess({ rules, scope: { mcp_tools: { allow: ['*'], deny: ['x'] } } })
 
 const ask = (of: Access, path: string): Promise<HttpAnswer> =>
   call({
@@ -59,16 +56,15 @@ async function askForStream(): Promise<Stream | null> {
   const first = new Promise<boolean>((resolve) => {
     begun = resolve
   })
-  const over = call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/sse?ticks=600&interval_ms=100`,
-    headers: access.headers,
-    limit_ms: 90_000,
-    onData: (part) => begun(!part.toString().startsWith('{')),
-  }).then(
-    () => 'whole' as const,
-    () => 'cut' as const,
-  )
+  const over = stack
+    .callAs(access, '/sse?ticks=600&interval_ms=100', {
+      limit_ms: 90_000,
+      onData: (part) => begun(!part.toString().startsWith('{')),
+    })
+    .then(
+      () => 'whole' as const,
+      () => 'cut' as const,
+    )
   const passes = await Promise.race([first, over.then(() => false)])
   return passes ? { over } : null
 }
@@ -238,7 +234,7 @@ test('the successor of the only ext-proc serves the connections that have waited
 })
 
 test('a call that waits for the successor does not pass if its agent is killed in the meantime', async () => {
-  const doomed = await operator.makeAccess(stack.ownBaseUrl(), { rules })
+  const doomed = await stack.makeAccess({ rules })
   assert.equal((await ask(doomed, '/allowed/before')).status, 200)
   const pid = await pidOf('ext-proc')
   const sent = stack.api.mark()
@@ -312,7 +308,7 @@ test('an ext-proc that hangs refuses calls, its calls are cut, and it serves aga
 })
 
 test('an exception in a step refuses that call alone', async () => {
-  const broken = await operator.makeAccess(stack.ownBaseUrl(), { rules })
+  const broken = await stack.makeAccess({ rules })
   const hash = REDIS_KEYS.agentScopes('org_default', broken.agent.agent_id)
   let whole = ''
   await rewriteRecord(stack.redisUrl, hash, broken.scope_id, (record) => {
@@ -419,7 +415,7 @@ test('a store that is wiped: old keys stop working, and once the objects are bac
   assert.equal(sent().length, 0)
 
   const again = await until('the first token and the organization are there again', () =>
-    operator.makeAccess(stack.ownBaseUrl(), { rules }).catch(() => null),
+    stack.makeAccess({ rules }).catch(() => null),
   )
   await until('calls work', async () => {
     const answer = await ask(again, '/allowed/x')

@@ -14,7 +14,7 @@ import { tempFolder } from '../kit/temp-folder.ts'
 const run = promisify(execFile)
 const stack = await sharedStack()
 const { operator, api, origin } = stack
-const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+const { agent, base_url } = await stack.makeAccess()
 const home = tempFolder('forward-clients')
 const proxy = `http://127.0.0.1:${stack.forwardPort}`
 const env = {

@@ -50,7 +50,7 @@ const secureTunnel = async (options: TunnelOptions): Promise<Socket> => {
 }
 
 test('a kill ends every kind of tunnel, and counts calls and tunnels', async () => {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent, base_url } = await stack.makeAccess()
   const base = new URL(base_url).pathname
   const options: TunnelOptions = { key: agent.api_key }
   const head = (line: string): string => `${line} HTTP/1.1\r\nHost: ${host}\r\n`
@@ -110,7 +110,7 @@ test('a kill ends every kind of tunnel, and counts calls and tunnels', async () 
 })
 
 test('a lock ends in tunnels what it refuses: with read_only neither reading nor the tunnel for it', async () => {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent, base_url } = await stack.makeAccess()
   const base = new URL(base_url).pathname
   const options: TunnelOptions = { key: agent.api_key }
   const head = (line: string): string => `${line} HTTP/1.1\r\nHost: ${host}\r\n`
@@ -153,7 +153,7 @@ test('a lock ends in tunnels what it refuses: with read_only neither reading nor
 })
 
 test('calls in tunnels that wait for their response are told why a kill ends them', async () => {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent, base_url } = await stack.makeAccess()
   const base = new URL(base_url).pathname
   const heads = [
     `POST ${base}/upload HTTP/1.1\r\nContent-Length: 1000000`,
@@ -179,7 +179,7 @@ test('calls in tunnels that wait for their response are told why a kill ends the
 })
 
 test('a killed agent cannot use a tunnel of another connection, and a reactivated one can', async () => {
-  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent, base_url } = await stack.makeAccess()
   const path = `${new URL(base_url).pathname}/echo`
   const connections = client.agent({ key: agent.api_key })
   assert.equal((await call({ to, path, connections })).status, 200)
@@ -195,8 +195,8 @@ test('a killed agent cannot use a tunnel of another connection, and a reactivate
 // Envoy pools connections to the internal listener. One that an aborted CONNECT leaves behind must not be given to another, also
 // if that comes from the same address and port, as it may with a filter state that is no part of the pool's key.
 test('aborted CONNECTs of one agent do not reach calls of another', async () => {
-  const alpha = await operator.makeAccess(stack.ownBaseUrl())
-  const beta = await operator.makeAccess(stack.ownBaseUrl())
+  const alpha = await stack.makeAccess()
+  const beta = await stack.makeAccess()
   const integration = await operator.makeIntegration(`${to}/shared`)
   for (const { agent } of [alpha, beta])
     await operator.makeScope(agent.agent_id, integration.integration_id)

@@ -24,7 +24,7 @@ test('certificates that pend when Envoy ends are given to nobody, and not counte
   const to = stack.origin('plain')
   // Envoy asks for its cluster over the connection on which it will ask for certificates.
   const integration = { upstream: { connect_timeout_ms: 4_000 } }
-  const access = await operator.makeAccess(stack.ownBaseUrl(), { integration })
+  const access = await stack.makeAccess({ integration })
   const { agent, base_url, headers } = access
   assert.equal((await call({ to: stack.proxyUrl, path: `/${base_url}/x`, headers })).status, 200)
   const key = agent.api_key

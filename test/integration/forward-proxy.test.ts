@@ -90,7 +90,7 @@ const dropped = HEADER_GROUPS.filter(({ fate }) => fate === 'dropped')
 
 test('threat 10: no dropped header of the table reaches the API, by base URL, by proxy and in a tunnel', async () => {
   const restricted = { mcp_tools: { allow: ['*'], deny: ['drop_*'] } }
-  const held = await operator.makeAccess(stack.ownBaseUrl(), { scope: restricted })
+  const held = await stack.makeAccess({ scope: restricted })
   const heldConnections = client.agent({ key: held.agent.api_key })
   const spellings = [
     (name: string) => name,
@@ -144,7 +144,7 @@ test('threat 10: no dropped header of the table reaches the API, by base URL, by
 })
 
 test('calls by base URL and by proxy are decided alike', async () => {
-  const limited = await operator.makeAccess(stack.ownBaseUrl(), {
+  const limited = await stack.makeAccess({
     rules: [{ methods: ['GET'], paths: ['/allowed/**'] }],
     scope: {
       injection_detection: { enabled: true, mode: 'block', sensitivity: 'high' },
@@ -210,16 +210,16 @@ const comparable = (answer: HttpAnswer) => ({
 
 test('every refusal of a call has the same body by base URL and by proxy', async () => {
   const { integration_id } = await operator.makeIntegration(`${to}/uncovered`)
-  const open = await operator.makeAccess(stack.ownBaseUrl())
+  const open = await stack.makeAccess()
   const scoped = async (scope: object, more: object = {}) =>
-    await operator.makeAccess(stack.ownBaseUrl(), { scope, ...more })
+    await stack.makeAccess({ scope, ...more })
   const scan = { injection_detection: { enabled: true, mode: 'block', sensitivity: 'high' } }
   const scanned = await scoped(scan)
   const small = await scoped({ ...scan, max_body_bytes: 1_000 })
   const limited = await scoped({ rate_limiting: { requests_per_minute: 1 } })
   const tools = await scoped({ mcp_tools: { allow: ['*'], deny: ['add'] } })
   const closed = await operator.makeAccess(`https://${hostname}:1/t`)
-  const silent = await operator.makeAccess(stack.ownBaseUrl(), {
+  const silent = await stack.makeAccess({
     integration: { upstream: { response_timeout_ms: 1_000, retries: 0 } },
   })
   const auth = {
@@ -228,13 +228,9 @@ test('every refusal of a call has the same body by base URL and by proxy', async
     client_id: 'id',
     client_secret: 'a-client-secret-1',
   }
-  const tokenless = await operator.makeAccess(stack.ownBaseUrl(), { auth })
+  const tokenless = await stack.makeAccess({ auth })
   const mark = api.mark()
-  const first = await call({
-    to: stack.proxyUrl,
-    path: `/${limited.base_url}/x`,
-    headers: limited.headers,
-  })
+  const first = await stack.callAs(limited, '/x')
   assert.equal(first.status, 200)
   const via = mark()[0]?.header('via') ?? ''
   const post = (body: string, headers: object = {}) => ({
@@ -544,7 +540,7 @@ test('http:// goes by absolute form, and by a tunnel', async () => {
 })
 
 test('a change of key, scope or integration is in force in tunnels that are open', async () => {
-  const own = await operator.makeAccess(stack.ownBaseUrl())
+  const own = await stack.makeAccess()
   const second = await operator.send('POST', `/admin/agents/${own.agent.agent_id}/keys`, {
     name: 'b',
   })
@@ -678,7 +674,7 @@ test('hosts that an integration lists are open to the agents of its scopes, by b
 test('a host that is passed through is unread, and logged with bytes', async () => {
   const blind = origin('blind')
   const { hostname: name, host: authority } = new URL(blind)
-  const { agent: own } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent: own } = await stack.makeAccess()
   const open = await client.tunnel(authority, { key: own.api_key })
   assert.equal(open.status, 200)
   const trusting = new ForwardClient(port, api.certificates.ca)

@@ -59,7 +59,7 @@ test('one certificate for all hosts, without the extension, as the guide says', 
   const [selector, secret] = piecesOfGuide()
   const to = origin('plain')
   const { host, hostname } = new URL(to)
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const others = Array.from({ length: NAMES_MAX - 1 }, (_, i) => `api-${i}.example.test`)
   const made = await makeCertificates([hostname, ...others])
   const file = join(folder, 'forward-certificate.yaml')

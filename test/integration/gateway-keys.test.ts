@@ -6,7 +6,7 @@ import { call } from '../kit/call.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 
 const stack = await sharedStack()
-const access = await stack.operator.makeAccess(stack.ownBaseUrl())
+const access = await stack.makeAccess()
 const KEY = access.agent.api_key
 /** Of the admin API; a second key of the proxy would be ambiguous. */
 const ADMIN_KEY = mintKey('admin')
@@ -156,11 +156,7 @@ const joined = (headers: readonly (readonly [string, string])[]): [string, strin
 test('a key in the path is refused, and is in no answer', async () => {
   const since = stack.api.mark()
   for (const path of [`bot${KEY}/send`, ENCODED]) {
-    const answer = await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/${path}`,
-      headers: access.headers,
-    })
+    const answer = await stack.callAs(access, `/${path}`)
     assertRefusal(answer, 400, 'invalid_target_url', { reason: 'gateway_key' })
     assert.ok(!answer.body.includes(KEY))
   }
@@ -170,13 +166,7 @@ test('a key in the path is refused, and is in no answer', async () => {
 test('a key as the method is refused, although the scope allows every method', async () => {
   const since = stack.api.mark()
   // The client of HTTP/1.1 writes methods in upper case.
-  const answer = await call({
-    to: stack.proxyUrl,
-    http_version: '2',
-    method: KEY,
-    path: `/${access.base_url}/items`,
-    headers: access.headers,
-  })
+  const answer = await stack.callAs(access, '/items', { http_version: '2', method: KEY })
   assertRefusal(answer, 400, 'invalid_target_url', { reason: 'gateway_key' })
   assert.ok(!answer.body.includes(KEY))
   assert.deepEqual(since(), [])
@@ -186,15 +176,10 @@ test('a body is read by the type that goes upstream', async () => {
   const { agent_id } = access.agent
   const body = `agent_id=${agent_id}&a=1`
   const since = stack.api.mark()
-  const answer = await call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/items`,
+  const answer = await stack.callAs(access, '/items', {
     method: 'POST',
-    headers: {
-      ...access.headers,
-      'content-type': `application/x-www-form-urlencoded; x=${KEY}`,
-    },
     body,
+    headers: { 'content-type': `application/x-www-form-urlencoded; x=${KEY}` },
   })
   assert.equal(answer.status, 200)
   const [request] = since()

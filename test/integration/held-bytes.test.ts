@@ -41,8 +41,8 @@ function beginUpload(access: Access, framing: string): void {
 test('an agent that begins many uploads is refused further ones, and nobody else is', async () => {
   const scope = { injection_detection: { enabled: true } }
   const [flooding, other] = await Promise.all([
-    stack.operator.makeAccess(stack.ownBaseUrl(), { scope }),
-    stack.operator.makeAccess(stack.ownBaseUrl(), { scope }),
+    stack.makeAccess({ scope }),
+    stack.makeAccess({ scope }),
   ])
   const sent = stack.api.mark()
   const beginUploads = (count: number): void => {
@@ -53,12 +53,10 @@ test('an agent that begins many uploads is refused further ones, and nobody else
       )
   }
   const send = (access: Access) =>
-    call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/small`,
+    stack.callAs(access, '/small', {
       method: 'POST',
-      headers: { ...access.headers, 'content-type': 'text/plain' },
       body: 'hello',
+      headers: { 'content-type': 'text/plain' },
     })
   // Each processor has a share for the agent, and every one of them is used up, whichever Envoy prefers.
   const refused = await until('uploads are refused', async () => {

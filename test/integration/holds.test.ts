@@ -16,9 +16,7 @@ const { operator, api } = stack
 const LONG = { prefer: 'respond-async, wait=19' }
 
 const makeAccess = (approval: object = {}): Promise<Access> =>
-  operator.makeAccess(stack.ownBaseUrl(), {
-    rules: [{ methods: ['POST', 'GET'], paths: ['/charges/**'], approval }],
-  })
+  stack.makeAccess({ rules: [{ methods: ['POST', 'GET'], paths: ['/charges/**'], approval }] })
 
 const ask = (access: Access, more: Partial<HttpCall> = {}) =>
   call({

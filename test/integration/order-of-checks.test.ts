@@ -18,7 +18,7 @@ const LIMIT_BYTES = 8_388_608
 
 const restricted = { mcp_tools: { allow: ['*'], deny: ['drop_table'] } }
 const rules = [{ methods: ['POST'], paths: ['/things'] }]
-const access = await operator.makeAccess(stack.ownBaseUrl(), { rules, scope: restricted })
+const access = await stack.makeAccess({ rules, scope: restricted })
 const outsider = await operator.makeAgent()
 const orgKey = await operator.makeOrganizationKey()
 const webhookKey = await operator.makeOrganizationKey({ uses: ['webhooks'] })

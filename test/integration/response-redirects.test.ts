@@ -105,11 +105,7 @@ test('a refused redirect is logged before its answer, and counted', async () => 
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
   }
   const before = await counted()
-  const answer = await call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/x`,
-    headers: access.headers,
-  })
+  const answer = await stack.callAs(access, '/x')
   assertRefusal(answer, 502, 'redirect_refused')
   const { data } = await stack.operator.send(
     'GET',
@@ -286,11 +282,9 @@ test('headers that act on the whole origin are dropped, in headers and trailers'
     `HTTP/1.1 200 OK\r\n${lines}x-kept: yes\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${lines}x-kept: yes\r\n\r\n`,
   )
   for (const http_version of ['1.1', '2'] as const) {
-    const answer = await call({
-      to: stack.proxyUrl,
-      path: `/${open.base_url}/${number}`,
-      headers: { ...open.headers, te: 'trailers' },
+    const answer = await stack.callAs(open, `/${number}`, {
       http_version,
+      headers: { te: 'trailers' },
     })
     assert.equal(answer.header('x-kept'), 'yes')
     const seen = answer.headers.map(([name]) => name.toLowerCase())

@@ -354,12 +354,10 @@ for (const [asked, location] of [
 ] as const)
   test(`of findings in request (${asked}) and response the most severe is reported, in one entry`, async () => {
     const alerting = await accessWith({ scan_responses: true, mode: 'alert' })
-    const answer = await call({
-      to: stack.proxyUrl,
-      path: `/${alerting.base_url}/json?attack=yes`,
+    const answer = await stack.callAs(alerting, '/json?attack=yes', {
       method: 'POST',
-      headers: { ...alerting.headers, 'content-type': 'text/plain' },
       body: asked,
+      headers: { 'content-type': 'text/plain' },
     })
     assert.equal(answer.status, 200)
     const query = `/admin/activity?agent_id=${alerting.agent.agent_id}&decision=allowed`
@@ -481,8 +479,7 @@ test('threat 11: with echo_guard full a body that repeats the credential is with
       auth: { type: 'bearer', token },
       ...way,
     })
-    const send = (kind: string) =>
-      call({ to: stack.proxyUrl, path: `/${access.base_url}/${kind}`, headers: access.headers })
+    const send = (kind: string) => stack.callAs(access, `/${kind}`)
     assert.equal((await send('plain')).status, 200)
     for (const kind of ['json', 'gzip']) {
       const answer = await send(kind)

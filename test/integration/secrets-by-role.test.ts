@@ -68,7 +68,7 @@ async function makeCredentials(): Promise<void> {
     const { type } = auth
     // Only a connection has a credential that needs consent.
     const own = type === 'oauth2_authorization_code' ? { type: 'none' } : auth
-    const access = await operator.makeAccess(stack.ownBaseUrl(), {
+    const access = await stack.makeAccess({
       auth: own,
       rules: [{ methods: ['GET', 'POST'], paths: ['/a/**'] }],
       scope: { injection_detection: { enabled: true, auto_kill_on_critical: false } },

@@ -152,13 +152,7 @@ test('threat 2: knowing the verdict secret does not open a route', async () => {
 test('threat 3: an allowed call whose target path begins with /admin/ reaches the upstream, never the admin service', async () => {
   const access = await operator.makeAccess(`${stack.origin('other')}/admin/api/2024-01`)
   const sent = stack.api.mark()
-  const answer = await call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/agents`,
-    method: 'POST',
-    headers: access.headers,
-    body: '{}',
-  })
+  const answer = await stack.callAs(access, '/agents', { method: 'POST', body: '{}' })
   assert.equal(answer.status, 200)
   assert.deepEqual(
     sent().map(({ path }) => path),
@@ -168,7 +162,7 @@ test('threat 3: an allowed call whose target path begins with /admin/ reaches th
 })
 
 test('threat 4: a new origin needs the credential again', async () => {
-  const { integration } = await operator.makeAccess(stack.ownBaseUrl())
+  const { integration } = await stack.makeAccess()
   const path = `/admin/integrations/${integration.integration_id}`
   for (const base_url of [
     stack.origin('other'),
@@ -190,7 +184,7 @@ const removeAfterwards = (t: TestContext, { integration }: Access): void =>
 
 test('threat 4: a sealed credential that is moved to another integration does not open', async (t) => {
   const [from, to] = [
-    await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'bearer', token: 'precious' } }),
+    await stack.makeAccess({ auth: { type: 'bearer', token: 'precious' } }),
     await operator.makeAccess(`${stack.origin('other')}/moved`),
   ]
   removeAfterwards(t, to)
@@ -205,13 +199,13 @@ test('threat 4: a sealed credential that is moved to another integration does no
   }))
   await operator.makeIntegration(stack.ownBaseUrl()) // the edges read the organization's integrations again
   const sent = stack.api.mark()
-  const answer = await call({ to: stack.proxyUrl, path: `/${to.base_url}/x`, headers: to.headers })
+  const answer = await stack.callAs(to, '/x')
   assertRefusal(answer, 502, 'credential_unavailable')
   assert.equal(sent().length, 0)
 })
 
 test('threat 4: a base URL that is changed in the store takes no credential along', async (t) => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   removeAfterwards(t, access)
   const base_url = `${stack.origin('other')}/stolen`
   await rewriteRecord(stack.redisUrl, stored(), access.integration.integration_id, (record) => ({
@@ -247,7 +241,7 @@ test('threat 5: a key of the organization is for the proxy alone unless said oth
   const key = await operator.makeOrganizationKey()
   const read = await operator.send('GET', `/admin/keys/${key.key_id}`)
   assert.deepEqual(read.uses, ['proxy'])
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const answer = await call({
     to: stack.proxyUrl,
     path: `/${access.base_url}/x`,
@@ -276,8 +270,8 @@ test('threat 6: a cookie opens nothing at the proxy, in neither direction', asyn
 })
 
 test('threat 6: the session of the dashboard, which a browser sends to every port of the host, reaches no API', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
-  const owner = await operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess()
+  const owner = await stack.makeAccess({
     auth: { type: 'header', name: 'Cookie', value: STORED_CREDENTIAL },
   })
   const session = `agw_session=${'s'.repeat(43)}`
@@ -307,7 +301,7 @@ test('threat 6: the session of the dashboard, which a browser sends to every por
 test('threat 6: an address that a caller claims is not believed', async () => {
   const name = `claims an address ${Date.now()}`
   const claimed = '203.0.113.77'
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const answer = await call({
     to: stack.proxyUrl,
     path: '/admin/agents',
@@ -323,10 +317,8 @@ test('threat 6: an address that a caller claims is not believed', async () => {
     body: JSON.stringify({ agent_name: name }),
   })
   assert.equal(answer.status, 201)
-  await call({
-    to: stack.proxyUrl,
-    path: `/${access.base_url}/x`,
-    headers: { ...access.headers, 'x-forwarded-for': claimed, 'x-envoy-external-address': claimed },
+  await stack.callAs(access, '/x', {
+    headers: { 'x-forwarded-for': claimed, 'x-envoy-external-address': claimed },
   })
   const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
   after(() => redis.disconnect())

@@ -57,7 +57,7 @@ test('threat 11: a credential of whatever kind is in no log, event, metric, dump
     })
     secrets.push(...own)
     const away_auth = JSON.parse(JSON.stringify(auth).replaceAll(tokens.url(type), closed))
-    const access = await operator.makeAccess(stack.ownBaseUrl(), {
+    const access = await stack.makeAccess({
       auth,
       rules: [{ methods: ['GET'], paths: ['/a/**'] }],
     })

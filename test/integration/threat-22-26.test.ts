@@ -36,7 +36,7 @@ test('threat 22: the id of a deleted agent is never given again', async () => {
   const again = await admin('POST', '/admin/agents', { agent_name: 'again', agent_id })
   assert.equal(again.status, 409)
   assert.equal(again.json.error, 'conflict')
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const answer = await call({
     to: stack.proxyUrl,
     path: `/${access.base_url}/x`,
@@ -46,10 +46,9 @@ test('threat 22: the id of a deleted agent is never given again', async () => {
 })
 
 test('threat 22: a kill is ended by a reactivation alone', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const { agent_id } = access.agent
-  const ask = () =>
-    call({ to: stack.proxyUrl, path: `/${access.base_url}/x`, headers: access.headers })
+  const ask = () => stack.callAs(access, '/x')
   await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'test' })
   assertRefusal(await ask(), 403, 'agent_killed')
   for (const patch of [
@@ -74,7 +73,7 @@ test('threat 22: a kill is ended by a reactivation alone', async () => {
 })
 
 test('threat 24: what headers alone decide is refused before the body comes', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), {
+  const access = await stack.makeAccess({
     rules: [{ methods: ['POST'], paths: ['/allowed'] }],
     scope: { mcp_tools: { allow: ['*'], deny: ['x'] }, max_body_bytes: 1000 },
   })
@@ -132,14 +131,10 @@ test('threat 24: requests, connections and memory have bounds in Envoy', async (
 })
 
 test('threat 24: a call that comes back is ended by its Via', async () => {
-  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const access = await stack.makeAccess()
   const sent = stack.api.mark()
   const ask = (via?: string) =>
-    call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/x`,
-      headers: { ...access.headers, ...(via === undefined ? {} : { via }) },
-    })
+    stack.callAs(access, '/x', { headers: via === undefined ? {} : { via } })
   await ask('1.1 somebody')
   const via = sent()[0]?.header('via') ?? ''
   assert.match(via, /^1\.1 somebody, 1\.1 agw-[\w-]+$/)

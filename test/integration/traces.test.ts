@@ -25,7 +25,7 @@ after(async () => {
 })
 
 /** A credential in the query: Envoy sees it in the path. */
-const access = await operator.makeAccess(stack.ownBaseUrl(), {
+const access = await stack.makeAccess({
   auth: { type: 'query', name: 'key', value: `${SECRET}-credential` },
   rules: [{ methods: ['GET', 'POST'], paths: ['/allowed/**'] }],
   scope: {
@@ -178,7 +178,7 @@ test('a refused call is a trace that ends with the step that refused it', async 
 })
 
 test('a call that is cut by a kill says so', async () => {
-  const killed = await operator.makeAccess(stack.ownBaseUrl())
+  const killed = await stack.makeAccess()
   const open = openCall(
     stack.proxyUrl,
     `${killed.base_url}/sse?ticks=100000&interval_ms=20`,
@@ -254,7 +254,7 @@ test('agw doctor finds nothing wrong with a listener that traces', async () => {
 test('a caller cannot have its calls traced', async () => {
   const few = await startSpanReceiver()
   const own = await startAll({ AGW_TRACE_URL: few.url, AGW_TRACE_SAMPLE: '0.01' })
-  const called = await own.operator.makeAccess(own.ownBaseUrl())
+  const called = await own.makeAccess()
   const sampled = CALLER.replace(/00$/, '01')
   const CALLS = 40
   for (let i = 0; i < CALLS; i++) {

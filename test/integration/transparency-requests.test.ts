@@ -214,14 +214,7 @@ for (const http_version of ['1.1', '2'] as const) {
     test(`a body of exactly the limit passes whole: HTTP/${http_version} to ${over}, ${is_held ? 'held' : 'streamed'}`, async () => {
       const body = Buffer.concat([...bigBody(BODY_LIMIT_BYTES)])
       const sent = stack.api.mark()
-      const answer = await call({
-        to: stack.proxyUrl,
-        path: `/${access.base_url}/echo`,
-        method: 'POST',
-        headers: access.headers,
-        body,
-        http_version,
-      })
+      const answer = await stack.callAs(access, '/echo', { method: 'POST', body, http_version })
       assert.equal(answer.status, 200, answer.body.toString())
       const [received] = sent()
       assert.equal(received?.body_sha256, createHash('sha256').update(body).digest('hex'))

@@ -202,7 +202,7 @@ test('what the caller receives is what the upstream sent, apart from the documen
 })
 
 test('the limit of the scope stands behind the limits of the API, on every allowed answer', async () => {
-  const limited = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+  const limited = await stack.makeAccess({
     scope: { rate_limiting: { requests_per_minute: 40 } },
   })
   const own: (readonly [string, string])[] = [

@@ -29,12 +29,7 @@ const onlyGet = await (async () => {
 const answeredWith = (bytes: string, http_version: '1.1' | '2' = '1.1') => {
   const number = String(answers.size)
   answers.set(number, bytes)
-  return call({
-    to: stack.proxyUrl,
-    path: `/${open.base_url}/${number}`,
-    headers: open.headers,
-    http_version,
-  })
+  return stack.callAs(open, `/${number}`, { http_version })
 }
 
 const EMPTY = 'content-length: 0\r\n\r\n'
@@ -89,11 +84,7 @@ test('a response header that is too large is 502 upstream_reset over HTTP/2 to t
     '/large-header?bytes=200000',
     scripted({ status: 200, headers: many, pieces: [], is_chunked: false }),
   ]) {
-    const answer = await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}${path}`,
-      headers: access.headers,
-    })
+    const answer = await stack.callAs(access, path)
     assertRefusal(answer, 502, 'upstream_reset')
   }
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { closeConnections } from './call.ts'
+import { call, closeConnections, type HttpAnswer, type HttpCall } from './call.ts'
 import type { KitDns } from './dns-server.ts'
 import { startDnsServer } from './dns-server.ts'
 import { findLeaks } from './find-leaks.ts'
-import type { Operator } from './operator.ts'
+import type { Access, AccessOptions, Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
 import type { TestUpstream } from './test-upstream.ts'
 import { TEST_UPSTREAM_HOSTS, startTestUpstream } from './test-upstream.ts'
@@ -23,6 +23,18 @@ export interface SharedStack extends Stack {
   ) => string
   /** A base URL that no other test has: an echo API of the test's own. */
   readonly ownBaseUrl: (over?: keyof TestUpstream['ports']) => string
+  /** An agent that may call an echo API of its own. */
+  readonly makeAccess: (options?: AccessOptions) => Promise<Access>
+  /** A call of its agent to a path below its base URL. */
+  readonly callAs: (
+    access: Pick<Access, 'base_url' | 'headers'>,
+    path: string,
+    more?: CallOptions,
+  ) => Promise<HttpAnswer>
+}
+
+type CallOptions = Omit<HttpCall, 'to' | 'path' | 'headers'> & {
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The forward proxy may pass it through unread; a test gives it an address that is private. */
@@ -77,13 +89,23 @@ export async function startAll(
   const stack = await startStack(wanted, product)
   const origin: SharedStack['origin'] = (host, over = 'https') =>
     `${over.startsWith('https') ? 'https' : 'http'}://${TEST_UPSTREAM_HOSTS[host]}:${api.ports[over]}`
+  const operator = operatorAt(stack.proxyUrl, stack.adminToken)
+  const ownBaseUrl: SharedStack['ownBaseUrl'] = (over) => `${origin('plain', over)}/t${++count}`
   return {
     ...stack,
     api,
     dns,
-    operator: operatorAt(stack.proxyUrl, stack.adminToken),
+    operator,
     origin,
-    ownBaseUrl: (over) => `${origin('plain', over)}/t${++count}`,
+    ownBaseUrl,
+    makeAccess: (options) => operator.makeAccess(ownBaseUrl(), options),
+    callAs: ({ base_url, headers }, path, more = {}) =>
+      call({
+        to: stack.proxyUrl,
+        path: `/${base_url}${path}`,
+        ...more,
+        headers: { ...headers, ...more.headers },
+      }),
   }
 }
 

@@ -56,7 +56,7 @@ const check = (what: string, isRight: boolean): void => {
 
 /** An agent with a connection of its own, to which a user has consented. */
 async function consented(auth: object, consent: (authorize_url: string) => Promise<URL>) {
-  const access = await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'none' } })
+  const access = await stack.makeAccess({ auth: { type: 'none' } })
   const path = `/admin/integrations/${access.integration.integration_id}/connections`
   const subject = `agent:${access.agent.agent_id}`
   const { connection_id } = await operator.send('POST', path, { name: 'own', subject, auth })
@@ -69,11 +69,7 @@ async function consented(auth: object, consent: (authorize_url: string) => Promi
   /** The token with which the call reached the API; null if it did not. */
   const send = async (): Promise<string | null> => {
     const sent = api.mark()
-    const { status } = await call({
-      to: stack.proxyUrl,
-      path: `/${access.base_url}/x`,
-      headers: access.headers,
-    })
+    const { status } = await stack.callAs(access, '/x')
     const [one] = sent()
     return status === 200 ? (one?.header('authorization') ?? '').replace('Bearer ', '') : null
   }
@@ -190,7 +186,7 @@ async function mock(): Promise<void> {
   await until('it is refreshed twice more', () => refreshes.length >= 3)
   check('each refresh token was sent once', new Set(refreshes).size === refreshes.length)
   lifetime_s = 3_600
-  const machine = await operator.makeAccess(stack.ownBaseUrl(), {
+  const machine = await stack.makeAccess({
     auth: { type: 'oauth2_client_credentials', token_url: auth.token_url, ...client },
   })
   const sent = api.mark()
