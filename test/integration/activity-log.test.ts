@@ -161,33 +161,6 @@ test('two admin processes index a log once', async () => {
   await second.stop()
 })
 
-test('the stream sends new entries, filtered, and resumes after the last event of a client', async () => {
-  const url = `http://127.0.0.1:${admin.port}/admin/activity/stream?agent_id=agt_streamed`
-  const authorization = `Bearer ${admin.token}`
-  const entries = Array.from({ length: 9 }, (_, i) =>
-    activityEntry('permission_denied', { agent_id: 'agt_streamed', data: { number: i } }),
-  )
-  const client = await readEvents(url, { authorization })
-  assert.equal(client.status, 200)
-  await record(activityEntry('permission_denied'), ...entries.slice(0, 3))
-  await client.until(3)
-  client.close()
-  await record(...entries.slice(3, 6), activityEntry('request_allowed'))
-  const again = await readEvents(url, {
-    authorization,
-    'last-event-id': client.events[1]?.id ?? '',
-  })
-  await again.until(4)
-  await record(...entries.slice(6))
-  await again.until(7)
-  again.close()
-  assert.deepEqual(
-    [...client.events.slice(0, 2), ...again.events].map(({ data }) => data),
-    entries,
-  )
-  assert.equal((await readEvents(url, { authorization, 'last-event-id': 'x' })).status, 400)
-})
-
 test('agw activity prints the newest entries, the oldest first, and nothing that steers a terminal', async () => {
   const agent_id = 'agt_printed'
   await record(

@@ -1106,40 +1106,6 @@ describe('resources that a newer version has stored', () => {
     await back()
   })
 
-  test('a kill does not wait for the version of its agent, and leaves what it does not know', async () => {
-    const { agent_id } = await makeAgent()
-    const path = `/admin/agents/${agent_id}`
-    const hash = REDIS_KEYS.agents(ORG)
-    const before = JSON.parse((await redis.hget(hash, agent_id)) ?? '') as object
-    const newer = { ...before, later: { member: [1] }, store_format: STORE_FORMAT + 1 }
-    await redis.hset(hash, agent_id, JSON.stringify(newer))
-    assert.equal((await call('GET', `${path}/kill-preview`)).body.keys, 1)
-    const killed = await call('POST', `${path}/kill`, { reason: 'beside a newer version' })
-    assert.equal(killed.status, 200)
-    assert.equal(killed.body.credentials_revoked, 1)
-    const stored = JSON.parse((await redis.hget(hash, agent_id)) ?? '') as { revision: number }
-    const { revision } = stored
-    assert.deepEqual(stored, {
-      ...newer,
-      status: 'killed',
-      revision,
-      killed_at: killed.body.killed_at,
-      kill_reason: 'beside a newer version',
-    })
-    const receipt = (await call('GET', `/admin/kills/${killed.body.kill_id}`)).body
-    assert.deepEqual([receipt.agent_name, receipt.complete], [agent_id, true])
-    const reactivation = await call('POST', `${path}/reactivate`, { reason: 'too early' })
-    assert.deepEqual(
-      [reactivation.status, reactivation.body.details],
-      [409, { reason: 'newer_format' }],
-    )
-    // As a process of that version reads it.
-    await redis.hset(hash, agent_id, JSON.stringify({ ...stored, store_format: STORE_FORMAT }))
-    const shown = (await call('GET', path)).body
-    assert.equal(shown.status, 'killed')
-    assert.equal((await call('POST', `${path}/reactivate`, { reason: 'again' })).status, 200)
-  })
-
   test('are named in lists, and neither shown nor changed; the others are', async () => {
     const { agent_id, integration_id, scope_id } = await makeScope()
     const agents = [await makeAgent(), await makeAgent(), await makeAgent()]

@@ -891,16 +891,6 @@ test('several headers of one name can be set, the first in place of all and the 
   )
 })
 
-test('an allowed call whose target path begins with /admin/ is sent upstream', async () => {
-  behave = (stream, _message, kind) => {
-    if (kind === 'request_headers')
-      stream.send({ request_headers: passTo(host, '/admin/api/orders.json', SECRET) })
-  }
-  const [answer, arrived] = await arriving(() => send('/https://shop.example/admin/api'))
-  assert.equal(answer.body.toString(), 'answer')
-  assert.equal(arrived[0]?.url, '/admin/api/orders.json')
-})
-
 test('/admin reaches the admin service without the processor and without cookies either way', async () => {
   behave = (stream) => stream.send(refusal('agw_permission_denied'))
   for (const path of ['/admin', '/admin?a=1', '/admin/', '/admin/agents?limit=1']) {
@@ -922,13 +912,6 @@ test('/admin reaches the admin service without the processor and without cookies
     '/x/../admin/agents',
   ])
     assert.equal((await send(path)).status, 403, path)
-})
-
-test('/admin is not routed where it is switched off', async () => {
-  behave = (stream) => stream.send(refusal('agw_invalid_target_url', 400))
-  const own = await start({ AGW_PROXY_ADMIN: 'off' })
-  assert.equal((await call({ to: own.url, path: '/admin/agents' })).status, 400)
-  await own.stop()
 })
 
 test('the echo API is reached by its own route though its address is refused to others', async () => {

@@ -331,31 +331,6 @@ describe('one data directory, from its first start on', () => {
     assert.equal(data.length, 3, 'the store has kept them')
   })
 
-  test('a child that cannot start is started again until it can, and the others serve on', async () => {
-    const { port } = new URL(stack.echoOrigin)
-    const squatter = createServer()
-    after(() => squatter.close())
-    await until('its port is taken', async () => {
-      for (const pid of await stack.pids('echo')) process.kill(pid, 'SIGKILL')
-      squatter.listen(Number(port), '127.0.0.1')
-      return once(squatter, 'listening').then(
-        () => true,
-        () => false,
-      )
-    })
-    await until('it has failed', () =>
-      stack.log().includes('echo exited with 1 and will be restarted'),
-    )
-    await stack.ready()
-    squatter.close()
-    await until('the echo API answers', () =>
-      fetch(stack.echoOrigin).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    )
-  })
-
   test('it still ends with 0 and leaves no process', async () => {
     const pids = await childPids(stack)
     assert.equal(await end(stack), 0)

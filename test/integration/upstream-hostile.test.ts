@@ -126,20 +126,6 @@ const lines = (headers: Readonly<Record<string, string>>): string =>
     .join('')
 
 for (const http_version of ['1.1', '2'] as const) {
-  test(`headers that would act on the gateway's origin are dropped (to HTTP/${http_version})`, async () => {
-    const answer = await answeredWith(
-      `HTTP/1.1 200 OK\r\n${lines(ACTS_ON_ORIGIN)}X-Accel-Buffering: no\r\ncontent-length: 2\r\n\r\nok`,
-      http_version,
-    )
-    assert.equal(answer.body.toString(), 'ok')
-    const names = answer.headers.map(([name]) => name.toLowerCase())
-    assert.deepEqual(
-      Object.keys(ACTS_ON_ORIGIN).filter((name) => names.includes(name.toLowerCase())),
-      [],
-    )
-    assert.equal(answer.header('x-accel-buffering'), 'no')
-  })
-
   test(`trailers neither act on the origin nor lead elsewhere (to HTTP/${http_version})`, async () => {
     const answer = await answeredWith(
       `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n${lines({ ...ACTS_ON_ORIGIN, ...LEADS_ELSEWHERE })}X-Checksum: abc\r\n\r\n`,
