@@ -104,30 +104,30 @@ const printing = (inline_string: string): Json => ({
   },
 })
 
+/** Sets these members; one that is undefined is left out. */
+const inExtProc = (members: object) => (of: Broken) => void Object.assign(of.extProc, members)
+const inManager = (members: object) => (of: Broken) => void Object.assign(of.manager, members)
+const inCluster = (members: object) => (of: Broken) =>
+  void Object.assign(of.cluster('ext_proc'), members)
+
 type Row = readonly [name: string, change: (of: Broken) => void, says: RegExp, advises: RegExp]
 
 const ROWS: readonly Row[] = [
   [
     'failure_mode_allow',
-    (of) => {
-      of.extProc.failure_mode_allow = true
-    },
+    inExtProc({ failure_mode_allow: true }),
     /without a decision/,
     /failure_mode_allow: false/,
   ],
   [
     'no mutation_rules',
-    (of) => {
-      delete of.extProc.mutation_rules
-    },
+    inExtProc({ mutation_rules: undefined }),
     /change that Envoy does not apply/,
     /disallow_is_error: true/,
   ],
   [
     'no allow_mode_override',
-    (of) => {
-      of.extProc.allow_mode_override = false
-    },
+    inExtProc({ allow_mode_override: false }),
     /cannot ask for bodies/,
     /allow_mode_override: true/,
   ],
@@ -148,27 +148,16 @@ const ROWS: readonly Row[] = [
     /trailers are forwarded without/,
     /request_trailer_mode: SEND/,
   ],
-  [
-    'default message timeout',
-    (of) => {
-      delete of.extProc.message_timeout
-    },
-    /message_timeout/,
-    /20s/,
-  ],
+  ['default message timeout', inExtProc({ message_timeout: undefined }), /message_timeout/, /20s/],
   [
     'no time for approvals',
-    (of) => {
-      delete of.extProc.max_message_timeout
-    },
+    inExtProc({ max_message_timeout: undefined }),
     /waits for an approval/,
     /AGW_APPROVAL_MAX_WAIT/,
   ],
   [
     'no metadata',
-    (of) => {
-      delete of.extProc.metadata_options
-    },
+    inExtProc({ metadata_options: undefined }),
     /lack what processors note/,
     /receiving_namespaces/,
   ],
@@ -256,43 +245,28 @@ const ROWS: readonly Row[] = [
     /prints the request header x-api-key/,
     /Remove it/,
   ],
-  [
-    'no access log of ours',
-    (of) => {
-      of.manager.access_log = []
-    },
-    /none is sent/,
-    /access_log part/,
-  ],
+  ['no access log of ours', inManager({ access_log: [] }), /none is sent/, /access_log part/],
   [
     'paths normalized',
-    (of) => {
-      of.manager.normalize_path = true
-    },
+    inManager({ normalize_path: true }),
     /normalize_path resolves dots/,
     /normalize_path: false/,
   ],
   [
     'slashes merged',
-    (of) => {
-      of.manager.merge_slashes = true
-    },
+    inManager({ merge_slashes: true }),
     /merge_slashes changes/,
     /merge_slashes: false/,
   ],
   [
     'escaped slashes',
-    (of) => {
-      of.manager.path_with_escaped_slashes_action = 'UNESCAPE_AND_FORWARD'
-    },
+    inManager({ path_with_escaped_slashes_action: 'UNESCAPE_AND_FORWARD' }),
     /encoded slashes/,
     /KEEP_UNCHANGED/,
   ],
   [
     'headers of callers kept',
-    (of) => {
-      delete of.manager.early_header_mutation_extensions
-    },
+    inManager({ early_header_mutation_extensions: undefined }),
     /can send x-agw-pass, x-agw-up, x-agw-host/,
     /early_header_mutation/,
   ],
@@ -304,25 +278,19 @@ const ROWS: readonly Row[] = [
   ],
   [
     'request ids of callers',
-    (of) => {
-      of.manager.preserve_external_request_id = true
-    },
+    inManager({ preserve_external_request_id: true }),
     /choose the request id/,
     /preserve_external_request_id: false/,
   ],
   [
     'spans show the URL with a credential in its query',
-    ({ manager }) => {
-      manager.tracing = { max_path_tag_length: 64 }
-    },
+    inManager({ tracing: { max_path_tag_length: 64 } }),
     /spans of tracing have the URL/,
     /max_path_tag_length: 0/,
   ],
   [
     'addresses of callers',
-    (of) => {
-      of.manager.use_remote_address = false
-    },
+    inManager({ use_remote_address: false }),
     /what the caller says/,
     /use_remote_address: true/,
   ],
@@ -352,9 +320,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'upgrades',
-    (of) => {
-      of.manager.upgrade_configs = [{ upgrade_type: 'websocket' }, { upgrade_type: 'other' }]
-    },
+    inManager({ upgrade_configs: [{ upgrade_type: 'websocket' }, { upgrade_type: 'other' }] }),
     /upgrades to other/,
     /enabled: false/,
   ],
@@ -464,25 +430,19 @@ const ROWS: readonly Row[] = [
   ],
   [
     'no health check',
-    (of) => {
-      delete of.cluster('ext_proc').health_checks
-    },
+    inCluster({ health_checks: undefined }),
     /no active health check/,
     /grpc_health_check/,
   ],
   [
     'panic threshold',
-    (of) => {
-      delete of.cluster('ext_proc').common_lb_config
-    },
+    inCluster({ common_lb_config: undefined }),
     /also uses the others/,
     /healthy_panic_threshold/,
   ],
   [
     'default limits',
-    (of) => {
-      delete of.cluster('ext_proc').circuit_breakers
-    },
+    inCluster({ circuit_breakers: undefined }),
     /at most 1,024 calls/,
     /max_requests: 1000000/,
   ],

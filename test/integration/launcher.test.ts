@@ -478,27 +478,6 @@ describe('two instances side by side', () => {
       'wrk:worker_2',
     ])
   })
-
-  test('ext-proc over TCP requires a client certificate of its CA', async () => {
-    const { ca, cert_file, key_file } = certificates
-    const port = await tcp_port
-    const dial = (own: object): Promise<string> =>
-      new Promise((resolve) => {
-        const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'], ...own })
-        socket.once('secureConnect', () => socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'))
-        // A server that lets us in sends its settings first.
-        socket.once('data', () => {
-          resolve('let in')
-          socket.destroy()
-        })
-        for (const event of ['error', 'end', 'close']) socket.once(event, () => resolve('refused'))
-      })
-    assert.equal(await dial({}), 'refused')
-    assert.equal(
-      await dial({ cert: readFileSync(cert_file), key: readFileSync(key_file) }),
-      'let in',
-    )
-  })
 })
 
 test('a child that dies five times before it is ready ends everything with exit 1 and its last words', async () => {
