@@ -42,15 +42,11 @@ const ask = (one: Partial<HttpCall> & { readonly path: string }): Promise<HttpAn
   call({ to: stack.proxyUrl, ...one })
 const json = { 'content-type': 'application/json' }
 
-interface Row {
-  readonly name: string
-  readonly status: number
-  readonly error: string
-  readonly details?: Readonly<Record<string, unknown>>
-  readonly ask: () => Promise<HttpAnswer>
-}
+/** A call by its refusal, and what `details` has. */
+type Ask = () => Promise<HttpAnswer>
+type Row = Ask | readonly [ask: Ask, details: Readonly<Record<string, unknown>>]
 
-const unreachable = async (base_url: string): Promise<Row['ask']> => {
+const unreachable = async (base_url: string): Promise<Ask> => {
   const { headers } = await operator.makeAccess(base_url)
   return () => ask({ path: `/${base_url}/x`, headers })
 }
@@ -64,61 +60,45 @@ const asOrganization = (more: Partial<HttpCall>): Promise<HttpAnswer> =>
 const unauthorized = (headers: Record<string, string>) => () =>
   ask({ path: `/${open.base_url}/x`, headers })
 
-const rows: Row[] = [
-  {
-    name: 'a target that is no URL',
-    status: 400,
-    error: 'invalid_target_url',
-    details: { reason: 'not_absolute' },
-    ask: () => ask({ path: '/v1/models', headers: open.headers }),
+const rows: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+  '400 invalid_target_url': {
+    'a target that is no URL': [
+      () => ask({ path: '/v1/models', headers: open.headers }),
+      { reason: 'not_absolute' },
+    ],
+    'a target that is percent-encoded as a whole': [
+      () => ask({ path: `/${encodeURIComponent(open.base_url)}/x`, headers: open.headers }),
+      {
+        reason: 'percent_encoded',
+        hint: 'The target URL is percent-encoded. Append it to the gateway address unencoded: /https://host/path',
+      },
+    ],
+    'a target with a dot segment': [
+      () => ask({ path: `/${open.base_url}/a/../b`, headers: open.headers }),
+      { reason: 'dot_segment' },
+    ],
   },
-  {
-    name: 'a target that is percent-encoded as a whole',
-    status: 400,
-    error: 'invalid_target_url',
-    details: {
-      reason: 'percent_encoded',
-      hint: 'The target URL is percent-encoded. Append it to the gateway address unencoded: /https://host/path',
-    },
-    ask: () => ask({ path: `/${encodeURIComponent(open.base_url)}/x`, headers: open.headers }),
-  },
-  {
-    name: 'a target with a dot segment',
-    status: 400,
-    error: 'invalid_target_url',
-    details: { reason: 'dot_segment' },
-    ask: () => ask({ path: `/${open.base_url}/a/../b`, headers: open.headers }),
-  },
-  {
-    name: 'two Authorization headers',
-    status: 400,
-    error: 'ambiguous_request',
-    details: { reason: 'authorization' },
-    ask: () =>
-      ask({
-        path: `/${open.base_url}/x`,
-        headers: [
-          ['Authorization', open.headers.authorization],
-          ['Authorization', `Bearer ${other.api_key}`],
-        ],
-      }),
-  },
-  {
-    name: 'two agent_id in the body of an organization key',
-    status: 400,
-    error: 'ambiguous_request',
-    details: { reason: 'agent_id' },
-    ask: () =>
-      asOrganization({
-        headers: json,
-        body: `{"agent_id":"${open.agent.agent_id}","\\u0061gent_id":"${other.agent_id}"}`,
-      }),
-  },
-  {
-    name: 'a header and a body that name different agents',
-    status: 400,
-    error: 'ambiguous_request',
-    ask: () =>
+  '400 ambiguous_request': {
+    'two Authorization headers': [
+      () =>
+        ask({
+          path: `/${open.base_url}/x`,
+          headers: [
+            ['Authorization', open.headers.authorization],
+            ['Authorization', `Bearer ${other.api_key}`],
+          ],
+        }),
+      { reason: 'authorization' },
+    ],
+    'two agent_id in the body of an organization key': [
+      () =>
+        asOrganization({
+          headers: json,
+          body: `{"agent_id":"${open.agent.agent_id}","\\u0061gent_id":"${other.agent_id}"}`,
+        }),
+      { reason: 'agent_id' },
+    ],
+    'a header and a body that name different agents': () =>
       ask({
         path: `/${held.base_url}/x`,
         method: 'POST',
@@ -126,77 +106,39 @@ const rows: Row[] = [
         body: JSON.stringify({ agent_id: other.agent_id }),
       }),
   },
-  {
-    name: 'a host that no integration covers',
-    status: 404,
-    error: 'integration_not_found',
-    details: { base_url: 'https://nobody.test/api/v2' },
-    ask: () => ask({ path: '/https://nobody.test/api/v2/things?x=1', headers: open.headers }),
+  '404 integration_not_found': {
+    'a host that no integration covers': [
+      () => ask({ path: '/https://nobody.test/api/v2/things?x=1', headers: open.headers }),
+      { base_url: 'https://nobody.test/api/v2' },
+    ],
+    'a base URL that only begins like one that is covered': () =>
+      ask({ path: `/${open.base_url}x/x`, headers: open.headers }),
   },
-  {
-    name: 'a base URL that only begins like one that is covered',
-    status: 404,
-    error: 'integration_not_found',
-    ask: () => ask({ path: `/${open.base_url}x/x`, headers: open.headers }),
+  '401 authentication_required': {
+    'no key': unauthorized({}),
+    'a scheme that carries no key': unauthorized({ authorization: 'Digest username="x"' }),
   },
-  { name: 'no key', status: 401, error: 'authentication_required', ask: unauthorized({}) },
-  {
-    name: 'a scheme that carries no key',
-    status: 401,
-    error: 'authentication_required',
-    ask: unauthorized({ authorization: 'Digest username="x"' }),
+  '401 invalid_api_key': {
+    'an invalid key': unauthorized(bearer('nonsense')),
+    'a key that was never given out': unauthorized(bearer(mintKey('live'))),
+    'the admin token in place of a key': unauthorized(bearer(stack.adminToken)),
   },
-  {
-    name: 'an invalid key',
-    status: 401,
-    error: 'invalid_api_key',
-    ask: unauthorized(bearer('nonsense')),
+  '400 agent_id_required': {
+    'an organization key without an agent': () => asOrganization({ method: 'GET', headers: {} }),
+    'an organization key with a body that names no agent': () =>
+      asOrganization({ headers: json, body: '{"messages":[{"agent_id":"agt_nested"}]}' }),
   },
-  {
-    name: 'a key that was never given out',
-    status: 401,
-    error: 'invalid_api_key',
-    ask: unauthorized(bearer(mintKey('live'))),
+  '403 agent_not_found': {
+    'an agent that does not exist': () =>
+      asOrganization({ headers: { 'x-agw-agent-id': 'agt_nobody' } }),
   },
-  {
-    name: 'the admin token in place of a key',
-    status: 401,
-    error: 'invalid_api_key',
-    ask: unauthorized(bearer(stack.adminToken)),
-  },
-  {
-    name: 'an organization key without an agent',
-    status: 400,
-    error: 'agent_id_required',
-    ask: () => asOrganization({ method: 'GET', headers: {} }),
-  },
-  {
-    name: 'an organization key with a body that names no agent',
-    status: 400,
-    error: 'agent_id_required',
-    ask: () => asOrganization({ headers: json, body: '{"messages":[{"agent_id":"agt_nested"}]}' }),
-  },
-  {
-    name: 'an agent that does not exist',
-    status: 403,
-    error: 'agent_not_found',
-    ask: () => asOrganization({ headers: { 'x-agw-agent-id': 'agt_nobody' } }),
-  },
-  {
-    name: 'a header that names another agent than the key',
-    status: 403,
-    error: 'agent_mismatch',
-    ask: () =>
+  '403 agent_mismatch': {
+    'a header that names another agent than the key': () =>
       ask({
         path: `/${open.base_url}/x`,
         headers: { ...open.headers, 'x-agw-agent-id': other.agent_id },
       }),
-  },
-  {
-    name: 'a body that names another agent than the key',
-    status: 403,
-    error: 'agent_mismatch',
-    ask: () =>
+    'a body that names another agent than the key': () =>
       ask({
         path: `/${held.base_url}/x`,
         method: 'POST',
@@ -204,142 +146,108 @@ const rows: Row[] = [
         body: JSON.stringify({ agent_id: other.agent_id }),
       }),
   },
-  {
-    name: 'a key that is for webhooks alone',
-    status: 403,
-    error: 'key_not_allowed',
-    ask: () =>
+  '403 key_not_allowed': {
+    'a key that is for webhooks alone': () =>
       ask({
         path: `/${open.base_url}/x`,
         headers: { ...bearer(webhookKey.key), 'x-agw-agent-id': open.agent.agent_id },
       }),
-  },
-  {
-    name: 'a key that is for another agent',
-    status: 403,
-    error: 'key_not_allowed',
-    ask: () =>
+    'a key that is for another agent': () =>
       ask({
         path: `/${open.base_url}/x`,
         headers: { ...bearer(limitedKey.key), 'x-agw-agent-id': other.agent_id },
       }),
   },
-  {
-    name: 'a WebSocket',
-    status: 426,
-    error: 'upgrade_not_supported',
-    ask: () =>
+  '426 upgrade_not_supported': {
+    'a WebSocket': () =>
       ask({
         path: `/${open.base_url}/x`,
         headers: { ...open.headers, connection: 'Upgrade', upgrade: 'websocket' },
       }),
   },
-  {
-    name: 'a call outside all scopes of the agent',
-    status: 403,
-    error: 'permission_denied',
-    details: {
-      service: narrow.integration.name,
-      attempted_action: 'POST /chat/completions',
-      reason: 'no_scope',
-      agent_scopes: [],
-    },
-    ask: () =>
-      ask({
-        path: `/${narrow.base_url}/chat/completions`,
-        method: 'POST',
-        headers: bearer(noScope.api_key),
-      }),
+  '403 permission_denied': {
+    'a call outside all scopes of the agent': [
+      () =>
+        ask({
+          path: `/${narrow.base_url}/chat/completions`,
+          method: 'POST',
+          headers: bearer(noScope.api_key),
+        }),
+      {
+        service: narrow.integration.name,
+        attempted_action: 'POST /chat/completions',
+        reason: 'no_scope',
+        agent_scopes: [],
+      },
+    ],
+    'a method that no rule allows at its path': [
+      () =>
+        ask({
+          path: `/${narrow.base_url}/models/gpt?secret=1`,
+          method: 'DELETE',
+          headers: narrow.headers,
+        }),
+      { attempted_action: 'DELETE /models/gpt', reason: 'method_not_allowed' },
+    ],
+    'HEAD where GET is allowed': [
+      async () => {
+        const path = `/${narrow.base_url}/models/gpt`
+        const head = await ask({ path, method: 'HEAD', headers: narrow.headers })
+        assert.equal(head.status, 403)
+        assert.equal(head.header('x-agw-reason'), 'permission_denied')
+        // What HEAD would have said is said to a method that has a body.
+        return ask({ path, method: 'PUT', headers: narrow.headers })
+      },
+      { reason: 'method_not_allowed' },
+    ],
+    'a path that no rule has': [
+      () =>
+        ask({ path: `/${narrow.base_url}/embeddings`, method: 'POST', headers: narrow.headers }),
+      { attempted_action: 'POST /embeddings', reason: 'path_not_allowed' },
+    ],
   },
-  {
-    name: 'a method that no rule allows at its path',
-    status: 403,
-    error: 'permission_denied',
-    details: { attempted_action: 'DELETE /models/gpt', reason: 'method_not_allowed' },
-    ask: () =>
-      ask({
-        path: `/${narrow.base_url}/models/gpt?secret=1`,
-        method: 'DELETE',
-        headers: narrow.headers,
-      }),
+  '413 request_too_large': {
+    'a body that says it is over the limit': [
+      () =>
+        ask({
+          path: `/${held.base_url}/x`,
+          method: 'POST',
+          headers: held.headers,
+          body: Buffer.alloc(LIMIT_BYTES + 1),
+          is_refused_early: true,
+        }),
+      { limit_bytes: LIMIT_BYTES },
+    ],
+    'a chunked body that is over the limit': [
+      () =>
+        ask({
+          path: `/${held.base_url}/x`,
+          method: 'POST',
+          headers: held.headers,
+          body: Buffer.alloc(LIMIT_BYTES + 1),
+          is_refused_early: true,
+          is_chunked: true,
+        }),
+      { limit_bytes: LIMIT_BYTES },
+    ],
   },
-  {
-    name: 'HEAD where GET is allowed',
-    status: 403,
-    error: 'permission_denied',
-    details: { reason: 'method_not_allowed' },
-    ask: async () => {
-      const path = `/${narrow.base_url}/models/gpt`
-      const head = await ask({ path, method: 'HEAD', headers: narrow.headers })
-      assert.equal(head.status, 403)
-      assert.equal(head.header('x-agw-reason'), 'permission_denied')
-      // What HEAD would have said is said to a method that has a body.
-      return ask({ path, method: 'PUT', headers: narrow.headers })
-    },
+  '415 unsupported_content_encoding': {
+    'a compressed body that would have to name the agent': [
+      () =>
+        asOrganization({
+          headers: { ...json, 'content-encoding': 'gzip' },
+          body: gzipSync(JSON.stringify({ agent_id: open.agent.agent_id })),
+        }),
+      { content_encoding: 'gzip' },
+    ],
   },
-  {
-    name: 'a path that no rule has',
-    status: 403,
-    error: 'permission_denied',
-    details: { attempted_action: 'POST /embeddings', reason: 'path_not_allowed' },
-    ask: () =>
-      ask({ path: `/${narrow.base_url}/embeddings`, method: 'POST', headers: narrow.headers }),
-  },
-  {
-    name: 'a body that says it is over the limit',
-    status: 413,
-    error: 'request_too_large',
-    details: { limit_bytes: LIMIT_BYTES },
-    ask: () =>
-      ask({
-        path: `/${held.base_url}/x`,
-        method: 'POST',
-        headers: held.headers,
-        body: Buffer.alloc(LIMIT_BYTES + 1),
-        is_refused_early: true,
-      }),
-  },
-  {
-    name: 'a chunked body that is over the limit',
-    status: 413,
-    error: 'request_too_large',
-    details: { limit_bytes: LIMIT_BYTES },
-    ask: () =>
-      ask({
-        path: `/${held.base_url}/x`,
-        method: 'POST',
-        headers: held.headers,
-        body: Buffer.alloc(LIMIT_BYTES + 1),
-        is_refused_early: true,
-        is_chunked: true,
-      }),
-  },
-  {
-    name: 'a compressed body that would have to name the agent',
-    status: 415,
-    error: 'unsupported_content_encoding',
-    details: { content_encoding: 'gzip' },
-    ask: () =>
-      asOrganization({
-        headers: { ...json, 'content-encoding': 'gzip' },
-        body: gzipSync(JSON.stringify({ agent_id: open.agent.agent_id })),
-      }),
-  },
-  {
-    name: 'headers that are too large',
-    status: 431,
-    error: 'headers_too_large',
-    ask: () =>
+  '431 headers_too_large': {
+    'headers that are too large': () =>
       ask({
         path: `/${open.base_url}/x`,
         headers: { ...open.headers, 'x-large': 'x'.repeat(100_000) },
       }),
-  },
-  {
-    name: 'too many headers',
-    status: 431,
-    error: 'headers_too_large',
-    ask: () =>
+    'too many headers': () =>
       ask({
         path: `/${open.base_url}/x`,
         headers: [
@@ -348,47 +256,30 @@ const rows: Row[] = [
         ],
       }),
   },
-  {
-    name: 'an upstream whose name does not exist',
-    status: 502,
-    error: 'upstream_unreachable',
-    details: { base_url: 'https://no-such-name.test' },
-    ask: await unreachable('https://no-such-name.test'),
+  '502 upstream_unreachable': {
+    'an upstream whose name does not exist': [
+      await unreachable('https://no-such-name.test'),
+      { base_url: 'https://no-such-name.test' },
+    ],
+    'an upstream that refuses the connection': await unreachable(`http://127.0.0.1:${closedPort}`),
+    'an upstream whose certificate is for other names': await unreachable(
+      `https://elsewhere.test:${stack.api.ports.https}`,
+    ),
+    'an upstream at a private address': await unreachable('http://10.1.2.3'),
+    'an upstream whose name resolves to a private address':
+      await unreachable('http://metadata.test'),
   },
-  {
-    name: 'an upstream that refuses the connection',
-    status: 502,
-    error: 'upstream_unreachable',
-    ask: await unreachable(`http://127.0.0.1:${closedPort}`),
-  },
-  {
-    name: 'an upstream whose certificate is for other names',
-    status: 502,
-    error: 'upstream_unreachable',
-    ask: await unreachable(`https://elsewhere.test:${stack.api.ports.https}`),
-  },
-  {
-    name: 'an upstream at a private address',
-    status: 502,
-    error: 'upstream_unreachable',
-    ask: await unreachable('http://10.1.2.3'),
-  },
-  {
-    name: 'an upstream whose name resolves to a private address',
-    status: 502,
-    error: 'upstream_unreachable',
-    ask: await unreachable('http://metadata.test'),
-  },
-]
-
-for (const row of rows) {
-  test(`${row.status} ${row.error}: ${row.name}`, async () => {
-    const sent = stack.api.mark()
-    const answer = await row.ask()
-    assertRefusal(answer, row.status, row.error, row.details)
-    assert.equal(sent().length, 0, 'something reached the upstream')
-  })
 }
+
+for (const [refusal, ways] of Object.entries(rows))
+  for (const [name, row] of Object.entries(ways))
+    test(`${refusal}: ${name}`, async () => {
+      const sent = stack.api.mark()
+      const [status, error = ''] = refusal.split(' ')
+      const [ask, details] = typeof row === 'function' ? [row] : row
+      assertRefusal(await ask(), Number(status), error, details)
+      assert.equal(sent().length, 0, 'something reached the upstream')
+    })
 
 const refusalsOf = async (key_id: string, agent_id = open.agent.agent_id): Promise<any[]> => {
   const { data } = await operator.send(
