@@ -108,7 +108,7 @@ test('the stream passes the proxy event by event, and resumes after Last-Event-I
     await first.until(i + 1)
   }
   first.close()
-  await refusedCall(await makeAccess(), 'of another agent')
+  await refusedCall(await makeAccess(), 'others')
   sent.push(await refusedCall(access, 'unseen'))
   const again = await readEvents(url, { authorization, 'last-event-id': first.events[1]?.id ?? '' })
   await again.until(2)

@@ -9,370 +9,278 @@ export interface Edit {
   readonly replace: string
 }
 
+/** By what is wrong then: the text and what takes its place. */
+const inFile = (
+  area: Edit['area'],
+  file: string,
+  edits: Readonly<Record<string, readonly [find: string, replace: string]>>,
+): Edit[] =>
+  Object.entries(edits).map(([name, [find, replace]]) => ({ area, name, file, find, replace }))
+
 /** Chosen before anyone looked which of them the unit tests find. A new one is chosen in the same way. */
 export const EDITS: readonly Edit[] = [
-  {
-    area: 'decision',
-    name: 'the limit of headers is lower by one',
-    file: 'core/decision/admit.ts',
-    find: 'headers.length > HEADERS_LIMIT',
-    replace: 'headers.length >= HEADERS_LIMIT',
-  },
-  {
-    area: 'decision',
-    name: 'a key is good for one more millisecond',
-    file: 'core/decision/check-key.ts',
-    find: 'Date.parse(key.expires_at) <= now_ms',
-    replace: 'Date.parse(key.expires_at) < now_ms',
-  },
-  {
-    area: 'decision',
-    name: 'admission does not check that the agent was killed',
-    file: 'core/decision/admit.ts',
-    find: '  if (killed_at !== null)\n    return',
-    replace: '  if (false)\n    return',
-  },
-  {
-    area: 'decision',
-    name: 'a method in the body may come under stricter settings',
-    file: 'core/decision/admit-body.ts',
-    find: 'has_same_approval && decision.settings.scope_ids.length === settings.scope_ids.length',
-    replace: 'has_same_approval',
-  },
-  {
-    area: 'decision',
-    name: 'an override passes where no rule has its path',
-    file: 'core/decision/choose-scope.ts',
-    find: 'if (found.rule >= 0) continue',
-    replace: 'if (found.rule >= NO_RULE) continue',
-  },
-  {
-    area: 'decision',
-    name: 'a call is decided without the lease',
-    file: 'ext-proc/call/decide-call.ts',
-    find: "if (!services.mayServe())\n    return deny('lease', 'gateway_unavailable', causeOf(services.whyUnavailable(null)))",
-    replace: '',
-  },
-  {
-    area: 'decision',
-    name: 'after a stall the call does not wait for unread kills',
-    file: 'ext-proc/call/decide-call.ts',
-    find: 'if (caughtUp !== null) await caughtUp',
-    replace: '',
-  },
-  {
-    area: 'decision',
-    name: 'without an answer of the store there is no rate limit',
-    file: 'ext-proc/call/check-rate.ts',
-    find: "return deny('rate', 'gateway_unavailable', causeOf(services.whyUnavailable(taken.error)))",
-    replace: 'return pass(rateValues({ limit, left: limit, reset_s: 60 }))',
-  },
-  {
-    area: 'decision',
-    name: 'a sustained violation kills a minute late',
-    file: 'ext-proc/call/check-rate.ts',
-    find: 'violation_minutes >= violation_window_minutes',
-    replace: 'violation_minutes > violation_window_minutes',
-  },
-  {
-    area: 'decision',
-    name: 'a body that is not readable as JSON-RPC passes the tool check',
-    file: 'ext-proc/call/check-tools.ts',
-    find: "if (read.kind === 'unreadable') return deny('tools', 'ambiguous_request', { reason: 'json_rpc' })",
-    replace: '',
-  },
-  {
-    area: 'decision',
-    name: 'the automatic kill of an injection cuts its own call',
-    file: 'ext-proc/call/scan-call.ts',
-    find: '  io.leaveInFlight()\n',
-    replace: '',
-  },
-  {
-    area: 'decision',
-    name: 'a body may name another agent',
-    file: 'ext-proc/call/read-call-body.ts',
-    find: "return named.agent === null ? pass(body) : deny('agent', 'agent_mismatch')",
-    replace: 'return pass(body)',
-  },
-  {
-    area: 'decision',
-    name: 'no last look at the kill flags before the pass',
-    file: 'ext-proc/call/forward-call.ts',
-    find: "if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })",
-    replace: '',
-  },
-  {
-    area: 'decision',
-    name: 'the upstream host is the one that the caller names',
-    file: 'ext-proc/call/forward-call.ts',
-    find: "{ name: 'x-agw-host', value: authorityOf(integration.base) }",
-    replace: "{ name: 'x-agw-host', value: head.authority }",
-  },
-  {
-    area: 'stream',
-    name: 'a call that was cut while it was decided passes',
-    file: 'ext-proc/call/call-stream.ts',
-    find: "if (state.kind !== 'deciding') return this.#noteSpent(verdict, record)",
-    replace: '',
-  },
-  {
-    area: 'stream',
-    name: 'a call that was cut while its refusal was logged is answered twice',
-    file: 'ext-proc/call/call-stream.ts',
-    find: "if (state.kind !== 'deciding') return\n    this.#become(state, { kind: 'refused', passed: null })",
-    replace: "this.#become(state, { kind: 'refused', passed: null })",
-  },
-  {
-    area: 'stream',
-    name: 'a call that has ended stays in the list of calls in flight',
-    file: 'ext-proc/call/call-stream.ts',
-    find: '    passed?.inspector.close()\n    this.leaveInFlight()\n',
-    replace: '    passed?.inspector.close()\n',
-  },
-  {
-    area: 'stream',
-    name: 'the log names a status for a call that was cut after its pass',
-    file: 'ext-proc/call/call-stream.ts',
-    find: 'bytesMayBeOut ? null : 503',
-    replace: '503',
-  },
-  {
-    area: 'stream',
-    name: 'the strict log is not waited for',
-    file: 'ext-proc/call/call-stream.ts',
-    find: '(await this.#logFirst(record))',
-    replace: '(this.#logFirst(record).catch(() => undefined), true)',
-  },
-  {
-    area: 'stream',
-    name: 'a pass does not make Envoy select the route again',
-    file: 'ext-proc/envoy/write-response.ts',
-    find: "if (phase.startsWith('request')) writer.varintField(5, 1)",
-    replace: '',
-  },
-  {
-    area: 'stream',
-    name: 'the rest of a refused stream goes out with its end',
-    file: 'ext-proc/response/response-phase.ts',
-    find: '!end && verdict.before !== null',
-    replace: 'verdict.before !== null',
-  },
-  {
-    area: 'stream',
-    name: 'a response that cannot be scanned passes',
-    file: 'ext-proc/response/inspect-response.ts',
-    find: "if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }",
-    replace: "if (result.kind !== 'scanned') return UNCHANGED",
-  },
-  {
-    area: 'kill',
-    name: 'calls are cut whatever Envoy has still to end',
-    file: 'ext-proc/kill/cut-pace.ts',
-    find: 'line.unended >= UNENDED_MAX && line.ended !== before',
-    replace: 'line.unended < 0 && line.ended !== before',
-  },
-  {
-    area: 'kill',
-    name: 'a kill of a revision that is known counts as new',
-    file: 'ext-proc/kill/state-ledger.ts',
-    find: 'known.state.revision >= said.revision',
-    replace: 'known.state.revision > said.revision',
-  },
-  {
-    area: 'kill',
-    name: 'a read that began before a kill lifts it',
-    file: 'ext-proc/kill/state-ledger.ts',
-    find: '    if (since < known.received) return\n',
-    replace: '',
-  },
-  {
-    area: 'kill',
-    name: 'the newest proof holds the lease',
-    file: 'ext-proc/fleet/liveness-lease.ts',
-    find: 'Math.min(beacon, ping, beat)',
-    replace: 'Math.max(beacon, ping, beat)',
-  },
-  {
-    area: 'kill',
-    name: 'a gap in the epochs is not noticed',
-    file: 'ext-proc/fleet/edge-link.ts',
-    find: 'message.after === this.#epoch',
-    replace: 'this.#epoch !== null',
-  },
-  {
-    area: 'kill',
-    name: 'a message is acknowledged though the store could not be read',
-    file: 'ext-proc/fleet/edge-link.ts',
-    find: 'if (!isReady) return',
-    replace: '',
-  },
-  {
-    area: 'kill',
-    name: 'a beat counts before the messages up to it were received',
-    file: 'ext-proc/fleet/edge-link.ts',
-    find: 'this.#epoch === null || this.#epoch < owed.epoch',
-    replace: 'this.#epoch === null',
-  },
-  {
-    area: 'kill',
-    name: 'a lost connection does not void the epoch',
-    file: 'ext-proc/fleet/edge-link.ts',
-    find: "subscription.on('close', () => {\n      this.#epoch = null\n",
-    replace: "subscription.on('close', () => {\n",
-  },
-  {
-    area: 'kill',
-    name: 'a fill that a change has overtaken is used',
-    file: 'ext-proc/policy/fill-cache.ts',
-    find: 'if (this.#entries.get(key) === entry) {',
-    replace: 'if (entry !== undefined) {',
-  },
-  {
-    area: 'kill',
-    name: 'a resync does not check the agents with calls in flight',
-    file: 'ext-proc/kill/resync.ts',
-    find: ', ...inFlight.agents()',
-    replace: '',
-  },
-  {
-    area: 'kill',
-    name: 'a rate limit allows one call more',
-    file: 'core/lua/take-rates.lua',
-    find: 'math.min(needed, places - used)',
-    replace: 'math.min(needed, places - used + 1)',
-  },
-  {
-    area: 'kill',
-    name: 'a kill is finished though another process has changed its record',
-    file: 'core/lua/finish-kill.lua',
-    find: 'if not found or found ~= ARGV[2] then return 0 end',
-    replace: 'if not found then return 0 end',
-  },
-  {
-    area: 'credential',
-    name: 'a credential opens under a changed token URL',
-    file: 'core/store/credential-binding.ts',
-    find: '[base_url, ...urlsOf(auth).map(([, url]) => url)].map(originOf)',
-    replace: '[base_url].map(originOf)',
-  },
-  {
-    area: 'credential',
-    name: 'a token survives a change of its integration',
-    file: 'ext-proc/credential/token-cache.ts',
-    find: 'if (known?.revision === revision) {',
-    replace: 'if (known !== undefined) {',
-  },
-  {
-    area: 'credential',
-    name: "the caller's Proxy-Authorization goes upstream",
-    file: 'core/catalogue/header-table.ts',
-    find: ' x-request-id proxy-authorization',
-    replace: ' x-request-id',
-  },
-  {
-    area: 'credential',
-    name: 'chunks without a signature are accepted by any AWS service',
-    file: 'core/credential/aws-sigv4.ts',
-    find: 'claimed === UNSIGNED_CHUNKS && !hashes',
-    replace: 'claimed === UNSIGNED_CHUNKS',
-  },
-  {
-    area: 'credential',
-    name: 'a credential with a line break is put into a header',
-    file: 'core/decision/apply-credential.ts',
-    find: "return can_stand ? { kind: 'applied', headers, raw_query } : { kind: 'unusable' }",
-    replace: "return { kind: 'applied', headers, raw_query }",
-  },
-  {
-    area: 'credential',
-    name: 'a sealed value opens for another integration',
-    file: 'core/keys/seal.ts',
-    find: 'JSON.stringify([organization_id, owner_id, kind, origin])',
-    replace: 'JSON.stringify([organization_id, kind, origin])',
-  },
-  {
-    area: 'credential',
-    name: "the caller's value of the credential's query parameter goes upstream",
-    file: 'core/decision/outgoing-request.ts',
-    find: "if (kind === 'query') kept = removeQueryParameter(kept, name)",
-    replace: '',
-  },
-  {
-    area: 'decision',
-    name: 'a share of calls that were taken in advance never ends',
-    file: 'ext-proc/rate/rate-shares.ts',
-    find: 'now >= share.ends_ms || share.calls === 0',
-    replace: 'share.calls === 0',
-  },
-  {
-    area: 'decision',
-    name: 'one call goes that the store has refused',
-    file: 'ext-proc/rate/rate-taker.ts',
-    find: 'i < allowed',
-    replace: 'i <= allowed',
-  },
-  {
-    area: 'decision',
-    name: 'a command waits for the store instead of failing',
-    file: 'core/redis/connect-redis.ts',
-    find: 'maxRetriesPerRequest: failsAtOnce ? 0 : null',
-    replace: 'maxRetriesPerRequest: null',
-  },
-  {
-    area: 'decision',
-    name: 'another cause of an outage is reported late',
-    file: 'core/redis/announce-outages.ts',
-    find: 'if (!isDue && problem === announced) return',
-    replace: 'if (!isDue) return',
-  },
-  {
-    area: 'kill',
-    name: 'after a change of an organization calls of its agents are cut',
-    file: 'ext-proc/kill/cut-deleted.ts',
-    find: "if (state === 'absent' || state === 'unreadable') ids[state].add(agent_id)",
-    replace: "ids[state === 'unreadable' ? state : 'absent'].add(agent_id)",
-  },
-  {
-    area: 'kill',
-    name: 'an automatic kill is in force on its edge only with its message',
-    file: 'ext-proc/kill/make-auto-killer.ts',
-    find: 'killBoard.receive(organization_id, agent_id, { revision, killed_at })',
-    replace: 'void [killBoard, revision, killed_at]',
-  },
-  {
-    area: 'kill',
-    name: 'a tunnel that two kills cut is counted by both',
-    file: 'ext-proc/kill/calls-in-flight.ts',
-    find: 'const isOurs = isTunnel(call) && this.#counts.get(call) === own',
-    replace: 'const isOurs = isTunnel(call)',
-  },
-  {
-    area: 'kill',
-    name: 'a call that took the place of one that ended cannot be removed',
-    file: 'ext-proc/kill/calls-in-flight.ts',
-    find: '      last.list_place = place\n',
-    replace: '',
-  },
-  {
-    area: 'kill',
-    name: 'a kill that is received again cuts nothing',
-    file: 'ext-proc/kill/enforce-kill.ts',
-    find: "received === 'outdated'\n          ? NONE_CUT\n          : inFlight",
-    replace: "received !== 'news'\n          ? NONE_CUT\n          : inFlight",
-  },
-  {
-    area: 'credential',
-    name: 'a credential in plaintext opens',
-    file: 'core/store/credential-binding.ts',
-    find: 'if (declared.members[member]?.was_public && !isSealed(text)) return new Secret(text)',
-    replace: 'if (!isSealed(text)) return new Secret(text)',
-  },
-  {
-    area: 'credential',
-    name: 'a sealed member opens under another type of credential',
-    file: 'core/store/credential-binding.ts',
-    find: 'kind: `${auth.type}.${member}`',
-    replace: 'kind: member',
-  },
+  ...inFile('decision', 'core/decision/admit.ts', {
+    'the limit of headers is lower by one': [
+      'headers.length > HEADERS_LIMIT',
+      'headers.length >= HEADERS_LIMIT',
+    ],
+    'admission does not check that the agent was killed': [
+      '  if (killed_at !== null)\n    return',
+      '  if (false)\n    return',
+    ],
+  }),
+  ...inFile('decision', 'core/decision/check-key.ts', {
+    'a key is good for one more millisecond': [
+      'Date.parse(key.expires_at) <= now_ms',
+      'Date.parse(key.expires_at) < now_ms',
+    ],
+  }),
+  ...inFile('decision', 'core/decision/admit-body.ts', {
+    'a method in the body may come under stricter settings': [
+      'has_same_approval && decision.settings.scope_ids.length === settings.scope_ids.length',
+      'has_same_approval',
+    ],
+  }),
+  ...inFile('decision', 'core/decision/choose-scope.ts', {
+    'an override passes where no rule has its path': [
+      'if (found.rule >= 0) continue',
+      'if (found.rule >= NO_RULE) continue',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/call/decide-call.ts', {
+    'a call is decided without the lease': [
+      "if (!services.mayServe())\n    return deny('lease', 'gateway_unavailable', causeOf(services.whyUnavailable(null)))",
+      '',
+    ],
+    'after a stall the call does not wait for unread kills': [
+      'if (caughtUp !== null) await caughtUp',
+      '',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/call/check-rate.ts', {
+    'without an answer of the store there is no rate limit': [
+      "return deny('rate', 'gateway_unavailable', causeOf(services.whyUnavailable(taken.error)))",
+      'return pass(rateValues({ limit, left: limit, reset_s: 60 }))',
+    ],
+    'a sustained violation kills a minute late': [
+      'violation_minutes >= violation_window_minutes',
+      'violation_minutes > violation_window_minutes',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/call/check-tools.ts', {
+    'a body that is not readable as JSON-RPC passes the tool check': [
+      "if (read.kind === 'unreadable') return deny('tools', 'ambiguous_request', { reason: 'json_rpc' })",
+      '',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/call/scan-call.ts', {
+    'the automatic kill of an injection cuts its own call': ['  io.leaveInFlight()\n', ''],
+  }),
+  ...inFile('decision', 'ext-proc/call/read-call-body.ts', {
+    'a body may name another agent': [
+      "return named.agent === null ? pass(body) : deny('agent', 'agent_mismatch')",
+      'return pass(body)',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/call/forward-call.ts', {
+    'no last look at the kill flags before the pass': [
+      "if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })",
+      '',
+    ],
+    'the upstream host is the one that the caller names': [
+      "{ name: 'x-agw-host', value: authorityOf(integration.base) }",
+      "{ name: 'x-agw-host', value: head.authority }",
+    ],
+  }),
+  ...inFile('stream', 'ext-proc/call/call-stream.ts', {
+    'a call that was cut while it was decided passes': [
+      "if (state.kind !== 'deciding') return this.#noteSpent(verdict, record)",
+      '',
+    ],
+    'a call that was cut while its refusal was logged is answered twice': [
+      "if (state.kind !== 'deciding') return\n    this.#become(state, { kind: 'refused', passed: null })",
+      "this.#become(state, { kind: 'refused', passed: null })",
+    ],
+    'a call that has ended stays in the list of calls in flight': [
+      '    passed?.inspector.close()\n    this.leaveInFlight()\n',
+      '    passed?.inspector.close()\n',
+    ],
+    'the log names a status for a call that was cut after its pass': [
+      'bytesMayBeOut ? null : 503',
+      '503',
+    ],
+    'the strict log is not waited for': [
+      '(await this.#logFirst(record))',
+      '(this.#logFirst(record).catch(() => undefined), true)',
+    ],
+  }),
+  ...inFile('stream', 'ext-proc/envoy/write-response.ts', {
+    'a pass does not make Envoy select the route again': [
+      "if (phase.startsWith('request')) writer.varintField(5, 1)",
+      '',
+    ],
+  }),
+  ...inFile('stream', 'ext-proc/response/response-phase.ts', {
+    'the rest of a refused stream goes out with its end': [
+      '!end && verdict.before !== null',
+      'verdict.before !== null',
+    ],
+  }),
+  ...inFile('stream', 'ext-proc/response/inspect-response.ts', {
+    'a response that cannot be scanned passes': [
+      "if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }",
+      "if (result.kind !== 'scanned') return UNCHANGED",
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/cut-pace.ts', {
+    'calls are cut whatever Envoy has still to end': [
+      'line.unended >= UNENDED_MAX && line.ended !== before',
+      'line.unended < 0 && line.ended !== before',
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/state-ledger.ts', {
+    'a kill of a revision that is known counts as new': [
+      'known.state.revision >= said.revision',
+      'known.state.revision > said.revision',
+    ],
+    'a read that began before a kill lifts it': ['    if (since < known.received) return\n', ''],
+  }),
+  ...inFile('kill', 'ext-proc/fleet/liveness-lease.ts', {
+    'the newest proof holds the lease': [
+      'Math.min(beacon, ping, beat)',
+      'Math.max(beacon, ping, beat)',
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/fleet/edge-link.ts', {
+    'a gap in the epochs is not noticed': ['message.after === this.#epoch', 'this.#epoch !== null'],
+    'a message is acknowledged though the store could not be read': ['if (!isReady) return', ''],
+    'a beat counts before the messages up to it were received': [
+      'this.#epoch === null || this.#epoch < owed.epoch',
+      'this.#epoch === null',
+    ],
+    'a lost connection does not void the epoch': [
+      "subscription.on('close', () => {\n      this.#epoch = null\n",
+      "subscription.on('close', () => {\n",
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/policy/fill-cache.ts', {
+    'a fill that a change has overtaken is used': [
+      'if (this.#entries.get(key) === entry) {',
+      'if (entry !== undefined) {',
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/resync.ts', {
+    'a resync does not check the agents with calls in flight': [', ...inFlight.agents()', ''],
+  }),
+  ...inFile('kill', 'core/lua/take-rates.lua', {
+    'a rate limit allows one call more': [
+      'math.min(needed, places - used)',
+      'math.min(needed, places - used + 1)',
+    ],
+  }),
+  ...inFile('kill', 'core/lua/finish-kill.lua', {
+    'a kill is finished though another process has changed its record': [
+      'if not found or found ~= ARGV[2] then return 0 end',
+      'if not found then return 0 end',
+    ],
+  }),
+  ...inFile('credential', 'core/store/credential-binding.ts', {
+    'a credential opens under a changed token URL': [
+      '[base_url, ...urlsOf(auth).map(([, url]) => url)].map(originOf)',
+      '[base_url].map(originOf)',
+    ],
+    'a credential in plaintext opens': [
+      'if (declared.members[member]?.was_public && !isSealed(text)) return new Secret(text)',
+      'if (!isSealed(text)) return new Secret(text)',
+    ],
+    'a sealed member opens under another type of credential': [
+      'kind: `${auth.type}.${member}`',
+      'kind: member',
+    ],
+  }),
+  ...inFile('credential', 'ext-proc/credential/token-cache.ts', {
+    'a token survives a change of its integration': [
+      'if (known?.revision === revision) {',
+      'if (known !== undefined) {',
+    ],
+  }),
+  ...inFile('credential', 'core/catalogue/header-table.ts', {
+    "the caller's Proxy-Authorization goes upstream": [
+      ' x-request-id proxy-authorization',
+      ' x-request-id',
+    ],
+  }),
+  ...inFile('credential', 'core/credential/aws-sigv4.ts', {
+    'chunks without a signature are accepted by any AWS service': [
+      'claimed === UNSIGNED_CHUNKS && !hashes',
+      'claimed === UNSIGNED_CHUNKS',
+    ],
+  }),
+  ...inFile('credential', 'core/decision/apply-credential.ts', {
+    'a credential with a line break is put into a header': [
+      "return can_stand ? { kind: 'applied', headers, raw_query } : { kind: 'unusable' }",
+      "return { kind: 'applied', headers, raw_query }",
+    ],
+  }),
+  ...inFile('credential', 'core/keys/seal.ts', {
+    'a sealed value opens for another integration': [
+      'JSON.stringify([organization_id, owner_id, kind, origin])',
+      'JSON.stringify([organization_id, kind, origin])',
+    ],
+  }),
+  ...inFile('credential', 'core/decision/outgoing-request.ts', {
+    "the caller's value of the credential's query parameter goes upstream": [
+      "if (kind === 'query') kept = removeQueryParameter(kept, name)",
+      '',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/rate/rate-shares.ts', {
+    'a share of calls that were taken in advance never ends': [
+      'now >= share.ends_ms || share.calls === 0',
+      'share.calls === 0',
+    ],
+  }),
+  ...inFile('decision', 'ext-proc/rate/rate-taker.ts', {
+    'one call goes that the store has refused': ['i < allowed', 'i <= allowed'],
+  }),
+  ...inFile('decision', 'core/redis/connect-redis.ts', {
+    'a command waits for the store instead of failing': [
+      'maxRetriesPerRequest: failsAtOnce ? 0 : null',
+      'maxRetriesPerRequest: null',
+    ],
+  }),
+  ...inFile('decision', 'core/redis/announce-outages.ts', {
+    'another cause of an outage is reported late': [
+      'if (!isDue && problem === announced) return',
+      'if (!isDue) return',
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/cut-deleted.ts', {
+    'after a change of an organization calls of its agents are cut': [
+      "if (state === 'absent' || state === 'unreadable') ids[state].add(agent_id)",
+      "ids[state === 'unreadable' ? state : 'absent'].add(agent_id)",
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/make-auto-killer.ts', {
+    'an automatic kill is in force on its edge only with its message': [
+      'killBoard.receive(organization_id, agent_id, { revision, killed_at })',
+      'void [killBoard, revision, killed_at]',
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/calls-in-flight.ts', {
+    'a tunnel that two kills cut is counted by both': [
+      'const isOurs = isTunnel(call) && this.#counts.get(call) === own',
+      'const isOurs = isTunnel(call)',
+    ],
+    'a call that took the place of one that ended cannot be removed': [
+      '      last.list_place = place\n',
+      '',
+    ],
+  }),
+  ...inFile('kill', 'ext-proc/kill/enforce-kill.ts', {
+    'a kill that is received again cuts nothing': [
+      "received === 'outdated'\n          ? NONE_CUT\n          : inFlight",
+      "received !== 'news'\n          ? NONE_CUT\n          : inFlight",
+    ],
+  }),
 ]

@@ -25,392 +25,310 @@ const TWO_PEOPLE = ['approvals', 'two people are two e-mails'] as const
 const EXACTLY = ['approvals', 'an approval is for exactly the call that was shown'] as const
 const VOIDS = ['approvals', 'a change of the rule, the scope'] as const
 
+/** By what is wrong then: the text and what takes its place. */
+const inFile = (
+  threat: ThreatEdit['threat'],
+  file: string,
+  test: ThreatEdit['test'],
+  edits: Readonly<Record<string, readonly [find: string, replace: string]>>,
+): ThreatEdit[] =>
+  Object.entries(edits).map(([name, [find, replace]]) => ({
+    threat,
+    name,
+    file,
+    find,
+    replace,
+    test,
+  }))
+
 export const THREAT_EDITS: readonly ThreatEdit[] = [
-  {
-    threat: 1,
-    name: 'a key that has expired opens tunnels',
-    file: TUNNEL,
-    find: 'checkKey(key, nowMs())',
-    replace: 'checkKey(key, 0 * nowMs())',
-    test: ['forward-proxy', 'CONNECT without a key that is in force is 407'],
-  },
-  {
-    threat: 2,
-    name: 'a kill leaves one tunnel of the agent open',
-    file: 'ext-proc/kill/calls-in-flight.ts',
-    find: 'this.#pace.cut(tunnels, cutNow)',
-    replace: 'this.#pace.cut(tunnels.slice(1), cutNow)',
-    test: ['forward-kill', 'a kill ends every kind of tunnel'],
-  },
-  {
-    threat: 3,
-    name: 'the identity of a tunnel is the one that a caller writes',
-    file: ENVOY,
-    find: "      { remove: 'x-agw-tunnel' },\n      { remove: 'x-agw-sni' },\n      ...set.map(([key, value]) => ({\n        append: { header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },",
-    replace:
+  ...inFile(1, TUNNEL, ['forward-proxy', 'CONNECT without a key that is in force is 407'], {
+    'a key that has expired opens tunnels': [
+      'checkKey(key, nowMs())',
+      'checkKey(key, 0 * nowMs())',
+    ],
+  }),
+  ...inFile(
+    2,
+    'ext-proc/kill/calls-in-flight.ts',
+    ['forward-kill', 'a kill ends every kind of tunnel'],
+    {
+      'a kill leaves one tunnel of the agent open': [
+        'this.#pace.cut(tunnels, cutNow)',
+        'this.#pace.cut(tunnels.slice(1), cutNow)',
+      ],
+    },
+  ),
+  ...inFile(3, ENVOY, ['forward-proxy', 'a call through a tunnel has the stored credential'], {
+    'the identity of a tunnel is the one that a caller writes': [
+      "      { remove: 'x-agw-tunnel' },\n      { remove: 'x-agw-sni' },\n      ...set.map(([key, value]) => ({\n        append: { header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },",
       "      ...set.map(([key, value]) => ({\n        append: { header: { key, value }, append_action: 'ADD_IF_ABSENT' },",
-    test: ['forward-proxy', 'a call through a tunnel has the stored credential'],
-  },
-  {
-    threat: 4,
-    name: 'the identity of a tunnel is no part of the key of pooled connections',
-    file: ENVOY,
-    find: "factory_key: 'envoy.hashable_string'",
-    replace: "factory_key: 'envoy.string'",
-    test: ['forward-kill', 'aborted CONNECTs of one agent'],
-  },
-  {
-    threat: 5,
-    name: 'a call in a tunnel may name another port',
-    file: INSIDE,
-    find: ' && authority.port === port',
-    replace: ' && port > 0',
-    test: ['forward-proxy', 'Host and server name must be those of the tunnel'],
-  },
-  {
-    threat: 6,
-    name: 'a client without a server name gets a certificate',
-    file: ENVOY,
-    find: "default_value: '-'",
-    replace: "default_value: 'localhost'",
-    test: ['forward-proxy', 'without a server name'],
-  },
-  {
-    threat: 7,
-    name: 'a call without TLS has the target of one with TLS',
-    file: INSIDE,
-    find: 'origin: `${scheme}://${host}:${port}`',
-    replace: 'origin: `https://${host}:${port}`',
-    test: ['forward-proxy', 'what is not TLS is decided as http'],
-  },
-  {
-    threat: 8,
-    name: 'a connection in a tunnel is decided like one to the proxy, where CONNECT is served',
-    file: ENVOY,
-    find: 'withAuthority(filter, authority)),\n  })\n  const chain',
-    replace: 'withAuthority(filter, HOPS.entry)),\n  })\n  const chain',
-    test: ['forward-proxy', 'a CONNECT in a tunnel is refused'],
-  },
-  {
-    threat: 8,
-    name: 'a certificate is issued for any server name',
-    file: ENVOY,
-    find: "chainNamed('other-name')",
-    replace: 'chainNamed(HOPS.https)',
-    test: ['forward-proxy', 'a certificate is issued for the host of the tunnel alone'],
-  },
-  {
-    threat: 9,
-    name: 'a CONNECT without a key is answered like one that opens a tunnel',
-    file: TUNNEL,
-    find: '{ status: 407, headers: [CHALLENGE] }',
-    replace: '{ status: 200, headers: [CHALLENGE] }',
-    test: ['forward-proxy', 'a request that follows a refused CONNECT'],
-  },
-  {
-    threat: 10,
-    name: 'the connection in a tunnel has no address of the client',
-    file: ENVOY,
-    find: "        ['remote_ip', '%DOWNSTREAM_REMOTE_ADDRESS%'],\n",
-    replace: '',
-    test: ['forward-proxy', 'a call through a tunnel has the stored credential'],
-  },
-  {
-    threat: 11,
-    name: 'an agent may have one tunnel more than its limit',
-    file: TUNNEL,
-    find: '>= tunnels_per_agent',
-    replace: '> tunnels_per_agent',
-    test: ['forward-limits', 'the tunnels of an agent are bounded'],
-  },
-  {
-    threat: 12,
-    name: 'the routes to the admin service are in tunnels too',
-    file: ENVOY,
-    find: 'routes.filter(({ name }) => PASS_ROUTES.test(String(name))),',
-    replace: 'routes.filter(({ name }) => name !== PASS_ROUTES.source),',
-    test: ['forward-proxy', 'calls by base URL and by proxy are decided alike'],
-  },
-  {
-    threat: 13,
-    name: 'a change of a key is not in force in open tunnels',
-    file: 'ext-proc/policy/policy-store.ts',
-    find: "      case 'key':\n        this.#keys.drop(target.hash)\n",
-    replace: "      case 'key':\n",
-    test: ['forward-proxy', 'a change of key, scope or integration'],
-  },
-  {
-    threat: 14,
-    name: 'Envoy goes on without its processor',
-    file: 'envoy/bootstrap.yaml',
-    find: 'failure_mode_allow: false',
-    replace: 'failure_mode_allow: true',
-    test: ['forward-limits', 'when the processor dies'],
-  },
-  {
-    threat: 15,
-    name: 'names may resolve to private addresses',
-    file: 'envoy/bootstrap.yaml',
-    find: '                        resolved_address_filter: { ranges: $refused_ranges }\n',
-    replace: '',
-    test: ['forward-proxy', 'a private address is refused'],
-  },
-  {
-    threat: 16,
-    name: 'a host of an integration is passed through',
-    file: 'core/decision/also-hosts.ts',
-    find: 'listed.own.has(host) || listed.names.has(host)',
-    replace: 'listed.names.has(host)',
-    test: ['forward-proxy', 'a host of an integration is never passed through'],
-  },
-  {
-    threat: 17,
-    name: 'a call may come back through the gateway',
-    file: 'core/request/request-headers.ts',
-    find: "if (name === 'via' && namesOwnHop(",
-    replace: "if (name === 'via' && value === '' && namesOwnHop(",
-    test: ['forward-proxy', 'an integration for the gateway itself'],
-  },
-  {
-    threat: 18,
-    name: 'a certificate is answered on a stream that has ended',
-    file: 'ext-proc/forward/secret-service.ts',
-    find: '    if (!this.#streams.isOpen(at)) return\n',
-    replace: '',
-    test: ['forward-pending', 'certificates that pend when Envoy ends'],
-  },
-  {
-    threat: 19,
-    name: 'an API may present a certificate that cannot be verified',
-    file: 'envoy/bootstrap.yaml',
-    find: 'common_tls_context: { validation_context: { trusted_ca: { filename: $trusted_ca_file } } }',
-    replace:
+    ],
+  }),
+  ...inFile(4, ENVOY, ['forward-kill', 'aborted CONNECTs of one agent'], {
+    'the identity of a tunnel is no part of the key of pooled connections': [
+      "factory_key: 'envoy.hashable_string'",
+      "factory_key: 'envoy.string'",
+    ],
+  }),
+  ...inFile(5, INSIDE, ['forward-proxy', 'Host and server name must be those of the tunnel'], {
+    'a call in a tunnel may name another port': [' && authority.port === port', ' && port > 0'],
+  }),
+  ...inFile(6, ENVOY, ['forward-proxy', 'without a server name'], {
+    'a client without a server name gets a certificate': [
+      "default_value: '-'",
+      "default_value: 'localhost'",
+    ],
+  }),
+  ...inFile(7, INSIDE, ['forward-proxy', 'what is not TLS is decided as http'], {
+    'a call without TLS has the target of one with TLS': [
+      'origin: `${scheme}://${host}:${port}`',
+      'origin: `https://${host}:${port}`',
+    ],
+  }),
+  ...inFile(8, ENVOY, ['forward-proxy', 'a CONNECT in a tunnel is refused'], {
+    'a connection in a tunnel is decided like one to the proxy, where CONNECT is served': [
+      'withAuthority(filter, authority)),\n  })\n  const chain',
+      'withAuthority(filter, HOPS.entry)),\n  })\n  const chain',
+    ],
+  }),
+  ...inFile(
+    8,
+    ENVOY,
+    ['forward-proxy', 'a certificate is issued for the host of the tunnel alone'],
+    {
+      'a certificate is issued for any server name': [
+        "chainNamed('other-name')",
+        'chainNamed(HOPS.https)',
+      ],
+    },
+  ),
+  ...inFile(9, TUNNEL, ['forward-proxy', 'a request that follows a refused CONNECT'], {
+    'a CONNECT without a key is answered like one that opens a tunnel': [
+      '{ status: 407, headers: [CHALLENGE] }',
+      '{ status: 200, headers: [CHALLENGE] }',
+    ],
+  }),
+  ...inFile(10, ENVOY, ['forward-proxy', 'a call through a tunnel has the stored credential'], {
+    'the connection in a tunnel has no address of the client': [
+      "        ['remote_ip', '%DOWNSTREAM_REMOTE_ADDRESS%'],\n",
+      '',
+    ],
+  }),
+  ...inFile(11, TUNNEL, ['forward-limits', 'the tunnels of an agent are bounded'], {
+    'an agent may have one tunnel more than its limit': [
+      '>= tunnels_per_agent',
+      '> tunnels_per_agent',
+    ],
+  }),
+  ...inFile(12, ENVOY, ['forward-proxy', 'calls by base URL and by proxy are decided alike'], {
+    'the routes to the admin service are in tunnels too': [
+      'routes.filter(({ name }) => PASS_ROUTES.test(String(name))),',
+      'routes.filter(({ name }) => name !== PASS_ROUTES.source),',
+    ],
+  }),
+  ...inFile(
+    13,
+    'ext-proc/policy/policy-store.ts',
+    ['forward-proxy', 'a change of key, scope or integration'],
+    {
+      'a change of a key is not in force in open tunnels': [
+        "      case 'key':\n        this.#keys.drop(target.hash)\n",
+        "      case 'key':\n",
+      ],
+    },
+  ),
+  ...inFile(14, 'envoy/bootstrap.yaml', ['forward-limits', 'when the processor dies'], {
+    'Envoy goes on without its processor': [
+      'failure_mode_allow: false',
+      'failure_mode_allow: true',
+    ],
+  }),
+  ...inFile(15, 'envoy/bootstrap.yaml', ['forward-proxy', 'a private address is refused'], {
+    'names may resolve to private addresses': [
+      '                        resolved_address_filter: { ranges: $refused_ranges }\n',
+      '',
+    ],
+  }),
+  ...inFile(
+    16,
+    'core/decision/also-hosts.ts',
+    ['forward-proxy', 'a host of an integration is never passed through'],
+    {
+      'a host of an integration is passed through': [
+        'listed.own.has(host) || listed.names.has(host)',
+        'listed.names.has(host)',
+      ],
+    },
+  ),
+  ...inFile(
+    17,
+    'core/request/request-headers.ts',
+    ['forward-proxy', 'an integration for the gateway itself'],
+    {
+      'a call may come back through the gateway': [
+        "if (name === 'via' && namesOwnHop(",
+        "if (name === 'via' && value === '' && namesOwnHop(",
+      ],
+    },
+  ),
+  ...inFile(
+    18,
+    'ext-proc/forward/secret-service.ts',
+    ['forward-pending', 'certificates that pend when Envoy ends'],
+    {
+      'a certificate is answered on a stream that has ended': [
+        '    if (!this.#streams.isOpen(at)) return\n',
+        '',
+      ],
+    },
+  ),
+  ...inFile(19, 'envoy/bootstrap.yaml', ['forward-proxy', 'the server of an API is verified'], {
+    'an API may present a certificate that cannot be verified': [
+      'common_tls_context: { validation_context: { trusted_ca: { filename: $trusted_ca_file } } }',
       'common_tls_context: { validation_context: { trust_chain_verification: ACCEPT_UNTRUSTED, trusted_ca: { filename: $trusted_ca_file } } }',
-    test: ['forward-proxy', 'the server of an API is verified'],
-  },
-  {
-    threat: 'oauth',
-    name: 'a state is good twice',
-    file: FINISH,
-    find: 'redis.getdel(',
-    replace: 'redis.get(',
-    test: [CONSENT, 'attack, forged state, callback replay'],
-  },
-  {
-    threat: 'oauth',
-    name: 'another operator completes a consent',
-    file: FINISH,
-    find: '  token_id === actor.token_id &&\n',
-    replace: "  token_id !== '' &&\n",
-    test: [CONSENT, 'attack, forged state, callback replay'],
-  },
-  {
-    threat: 'oauth',
-    name: 'another session of the operator completes a consent',
-    file: FINISH,
-    find: '(session === null || session === actor.session)',
-    replace: "session !== ''",
-    test: [CONSENT, 'attack, consent in another browser'],
-  },
-  {
-    threat: 'oauth',
-    name: 'the challenge of PKCE is in plain text',
-    file: START,
-    find: "code_challenge_method: 'S256'",
-    replace: "code_challenge_method: 'plain'",
-    test: [CONSENT, 'attack, PKCE downgrade'],
-  },
-  {
-    threat: 'oauth',
-    name: 'the URL of a provider replaces what the gateway asks for',
-    file: START,
-    find: 'if (!form.has(name)) form.set(name, value)',
-    replace: 'form.set(name, value)',
-    test: [CONSENT, 'attack, PKCE downgrade'],
-  },
-  {
-    threat: 'oauth',
-    name: 'the answer of another provider counts',
-    file: FINISH,
-    find: ': iss !== issuer)\n',
-    replace: ": iss === '')\n",
-    test: [CONSENT, 'attack, mix-up by iss'],
-  },
-  {
-    threat: 'oauth',
-    name: 'an answer need not say whose it is',
-    file: FINISH,
-    find: "iss_parameter === 'required'",
-    replace: "iss_parameter === 'never'",
-    test: [CONSENT, 'attack, mix-up by iss'],
-  },
-  {
-    threat: 'oauth',
-    name: 'the callback page opens an address that it is given',
-    file: 'admin/oauth/callback.js',
-    find: 'const result = ',
-    replace: "if (query.has('next')) location.assign(query.get('next'))\nconst result = ",
-    test: [CONSENT, 'attack, open redirect'],
-  },
-  {
-    threat: 'oauth',
-    name: 'all consents have one verifier',
-    file: START,
-    find: 'const verifier = randomBytes(SECRET_BYTES)',
-    replace: 'const verifier = Buffer.alloc(SECRET_BYTES)',
-    test: [CONSENT, 'attack, code injection'],
-  },
-  {
-    threat: 'oauth',
-    name: 'a code goes to an endpoint that has changed',
-    file: FINISH,
-    find: 'hashOfAuth(owned.connection.auth) !== consent.auth_hash',
-    replace: "consent.auth_hash === ''",
-    test: [CONSENT, 'attack, changed endpoint'],
-  },
-  {
-    threat: 'oauth',
-    name: 'tokens are kept for an endpoint that has changed',
-    file: FINISH,
-    find: 'hashOfAuth(auth) === hashOfAuth(connection.auth)',
-    replace: "hashOfAuth(auth) !== ''",
-    test: [CONSENT, 'attack, changed endpoint'],
-  },
-  {
-    threat: 'oauth',
-    name: 'an operator of another organization opens the link of a refusal',
-    file: 'admin/connections/connect-routes.ts',
-    find: '  const org = actor.organization_id\n  if (token === null || token.organization_id !== org) return notFound(GONE)\n',
-    replace:
-      '  if (token === null || actor.token_id === token.nonce) return notFound(GONE)\n  const org = token.organization_id\n',
-    test: ['connections', 'a call without a connection is refused with a link'],
-  },
-  {
-    threat: 'oauth',
-    name: 'the link of a refusal counts twice',
-    file: 'admin/connections/connect-routes.ts',
-    find: ' || isUsed === 1)',
-    replace: ' || isUsed > 1)',
-    test: ['connections', 'a call without a connection is refused with a link'],
-  },
-  {
-    threat: 'oauth',
-    name: 'a link of a refusal has no end',
-    file: 'core/store/connect-token.ts',
-    find: 'return left_ms > 0 && left_ms <= CONNECT_TOKEN_MS ? token : null',
-    replace: 'return left_ms <= CONNECT_TOKEN_MS ? token : null',
-    test: ['connections', 'a call without a connection is refused with a link'],
-  },
-  {
-    threat: 'approvals',
-    name: 'a viewer decides',
-    file: 'admin/requests/access-request-routes.ts',
-    find: "path: `/admin/access-requests/:request_id/${what}`,\n    role: 'operator'",
-    replace: "path: `/admin/access-requests/:request_id/${what}`,\n    role: 'viewer'",
-    test: TWO_PEOPLE,
-  },
-  {
-    threat: 'approvals',
-    name: 'an operator decides what is for administrators',
-    file: 'admin/requests/decide-request.ts',
-    find: "known.fields.approvers === 'admin' && ",
-    replace: "known.fields.approvers !== 'admin' && ",
-    test: TWO_PEOPLE,
-  },
-  {
-    threat: 'approvals',
-    name: 'the creator of an agent counts as one of two',
-    file: TWO,
-    find: 'isSame(email, created_by) || ',
-    replace: '',
-    test: TWO_PEOPLE,
-  },
-  {
-    threat: 'approvals',
-    name: 'the owner of an agent counts as one of two',
-    file: TWO,
-    find: " || isOwner(labels['owner'] ?? '', email)",
-    replace: " || isOwner(labels['owner'] ?? '', '')",
-    test: TWO_PEOPLE,
-  },
-  {
-    threat: 'approvals',
-    name: 'the holder of the first token counts as one of two',
-    file: TWO,
-    find: 'isSame(email, settings.adminEmail)',
-    replace: "isSame('', settings.adminEmail)",
-    test: TWO_PEOPLE,
-  },
-  {
-    threat: 'approvals',
-    name: 'one person counts as two',
-    file: TWO,
-    find: 'isSame(approval.email, email))',
-    replace: "isSame(approval.email, ''))",
-    test: TWO_PEOPLE,
-  },
-  {
-    threat: 'approvals',
-    name: 'who approved need not be allowed to any more',
-    file: TAKE,
-    find: "if not isJson or type(token) ~= 'table' then return false end",
-    replace: "if not isJson or type(token) ~= 'table' then return true end",
-    test: ['approvals', 'who approved must still be allowed to'],
-  },
-  {
-    threat: 'approvals',
-    name: 'the query does not count',
-    file: DIGEST,
-    find: '    call.url,\n',
-    replace: "    call.url.split('?')[0],\n",
-    test: EXACTLY,
-  },
-  {
-    threat: 'approvals',
-    name: 'the body does not count',
-    file: DIGEST,
-    find: "['bytes', body_sha256]",
-    replace: "['bytes']",
-    test: EXACTLY,
-  },
-  {
-    threat: 'approvals',
-    name: 'a change of scope or rule voids nothing',
-    file: DIGEST,
-    find: '[recordHash(scope), by.map((one) => [recordHash(one.scope), one.rule])]',
-    replace: '[scope.scope_id, by.length]',
-    test: VOIDS,
-  },
-  {
-    threat: 'approvals',
-    name: 'a change of the integration voids nothing',
-    file: 'ext-proc/call/check-approval.ts',
-    find: 'integration_sha256: recordHash(call.integration.integration)',
-    replace: 'integration_sha256: call.integration.integration.integration_id',
-    test: VOIDS,
-  },
-  {
-    threat: 'approvals',
-    name: 'another account of a connection voids nothing',
-    file: DIGEST,
-    find: '`${connection.connection_id} ${recordHash(connection)}`',
-    replace: 'connection.connection_id',
-    test: VOIDS,
-  },
-  {
-    threat: 'approvals',
-    name: 'an approval outlives a kill',
-    file: TAKE,
-    find: 'not scope_id and revision == plan.revision\n',
-    replace: 'not scope_id\n',
-    test: ['approvals', 'a kill voids what waits'],
-  },
-  {
-    threat: 'approvals',
-    name: 'a state whose approval was used is no error of the client',
-    file: 'ext-proc/call/check-approval.ts',
-    find: "(state.kind === 'none' || isOther)",
-    replace: "state.kind === 'none' && isOther",
-    test: ['clients-mcp-revisions', 'a tool call that is repeated with another id'],
-  },
+    ],
+  }),
+  ...inFile('oauth', FINISH, [CONSENT, 'attack, forged state, callback replay'], {
+    'a state is good twice': ['redis.getdel(', 'redis.get('],
+    'another operator completes a consent': [
+      '  token_id === actor.token_id &&\n',
+      "  token_id !== '' &&\n",
+    ],
+  }),
+  ...inFile('oauth', FINISH, [CONSENT, 'attack, consent in another browser'], {
+    'another session of the operator completes a consent': [
+      '(session === null || session === actor.session)',
+      "session !== ''",
+    ],
+  }),
+  ...inFile('oauth', START, [CONSENT, 'attack, PKCE downgrade'], {
+    'the challenge of PKCE is in plain text': [
+      "code_challenge_method: 'S256'",
+      "code_challenge_method: 'plain'",
+    ],
+    'the URL of a provider replaces what the gateway asks for': [
+      'if (!form.has(name)) form.set(name, value)',
+      'form.set(name, value)',
+    ],
+  }),
+  ...inFile('oauth', FINISH, [CONSENT, 'attack, mix-up by iss'], {
+    'the answer of another provider counts': [': iss !== issuer)\n', ": iss === '')\n"],
+    'an answer need not say whose it is': [
+      "iss_parameter === 'required'",
+      "iss_parameter === 'never'",
+    ],
+  }),
+  ...inFile('oauth', 'admin/oauth/callback.js', [CONSENT, 'attack, open redirect'], {
+    'the callback page opens an address that it is given': [
+      'const result = ',
+      "if (query.has('next')) location.assign(query.get('next'))\nconst result = ",
+    ],
+  }),
+  ...inFile('oauth', START, [CONSENT, 'attack, code injection'], {
+    'all consents have one verifier': [
+      'const verifier = randomBytes(SECRET_BYTES)',
+      'const verifier = Buffer.alloc(SECRET_BYTES)',
+    ],
+  }),
+  ...inFile('oauth', FINISH, [CONSENT, 'attack, changed endpoint'], {
+    'a code goes to an endpoint that has changed': [
+      'hashOfAuth(owned.connection.auth) !== consent.auth_hash',
+      "consent.auth_hash === ''",
+    ],
+    'tokens are kept for an endpoint that has changed': [
+      'hashOfAuth(auth) === hashOfAuth(connection.auth)',
+      "hashOfAuth(auth) !== ''",
+    ],
+  }),
+  ...inFile(
+    'oauth',
+    'admin/connections/connect-routes.ts',
+    ['connections', 'a call without a connection is refused with a link'],
+    {
+      'an operator of another organization opens the link of a refusal': [
+        '  const org = actor.organization_id\n  if (token === null || token.organization_id !== org) return notFound(GONE)\n',
+        '  if (token === null || actor.token_id === token.nonce) return notFound(GONE)\n  const org = token.organization_id\n',
+      ],
+      'the link of a refusal counts twice': [' || isUsed === 1)', ' || isUsed > 1)'],
+    },
+  ),
+  ...inFile(
+    'oauth',
+    'core/store/connect-token.ts',
+    ['connections', 'a call without a connection is refused with a link'],
+    {
+      'a link of a refusal has no end': [
+        'return left_ms > 0 && left_ms <= CONNECT_TOKEN_MS ? token : null',
+        'return left_ms <= CONNECT_TOKEN_MS ? token : null',
+      ],
+    },
+  ),
+  ...inFile('approvals', 'admin/requests/access-request-routes.ts', TWO_PEOPLE, {
+    'a viewer decides': [
+      "path: `/admin/access-requests/:request_id/${what}`,\n    role: 'operator'",
+      "path: `/admin/access-requests/:request_id/${what}`,\n    role: 'viewer'",
+    ],
+  }),
+  ...inFile('approvals', 'admin/requests/decide-request.ts', TWO_PEOPLE, {
+    'an operator decides what is for administrators': [
+      "known.fields.approvers === 'admin' && ",
+      "known.fields.approvers !== 'admin' && ",
+    ],
+  }),
+  ...inFile('approvals', TWO, TWO_PEOPLE, {
+    'the creator of an agent counts as one of two': ['isSame(email, created_by) || ', ''],
+    'the owner of an agent counts as one of two': [
+      " || isOwner(labels['owner'] ?? '', email)",
+      " || isOwner(labels['owner'] ?? '', '')",
+    ],
+    'the holder of the first token counts as one of two': [
+      'isSame(email, settings.adminEmail)',
+      "isSame('', settings.adminEmail)",
+    ],
+    'one person counts as two': ['isSame(approval.email, email))', "isSame(approval.email, ''))"],
+  }),
+  ...inFile('approvals', TAKE, ['approvals', 'who approved must still be allowed to'], {
+    'who approved need not be allowed to any more': [
+      "if not isJson or type(token) ~= 'table' then return false end",
+      "if not isJson or type(token) ~= 'table' then return true end",
+    ],
+  }),
+  ...inFile('approvals', DIGEST, EXACTLY, {
+    'the query does not count': ['    call.url,\n', "    call.url.split('?')[0],\n"],
+    'the body does not count': ["['bytes', body_sha256]", "['bytes']"],
+  }),
+  ...inFile('approvals', DIGEST, VOIDS, {
+    'a change of scope or rule voids nothing': [
+      '[recordHash(scope), by.map((one) => [recordHash(one.scope), one.rule])]',
+      '[scope.scope_id, by.length]',
+    ],
+    'another account of a connection voids nothing': [
+      '`${connection.connection_id} ${recordHash(connection)}`',
+      'connection.connection_id',
+    ],
+  }),
+  ...inFile('approvals', 'ext-proc/call/check-approval.ts', VOIDS, {
+    'a change of the integration voids nothing': [
+      'integration_sha256: recordHash(call.integration.integration)',
+      'integration_sha256: call.integration.integration.integration_id',
+    ],
+  }),
+  ...inFile('approvals', TAKE, ['approvals', 'a kill voids what waits'], {
+    'an approval outlives a kill': [
+      'not scope_id and revision == plan.revision\n',
+      'not scope_id\n',
+    ],
+  }),
+  ...inFile(
+    'approvals',
+    'ext-proc/call/check-approval.ts',
+    ['clients-mcp-revisions', 'a tool call that is repeated with another id'],
+    {
+      'a state whose approval was used is no error of the client': [
+        "(state.kind === 'none' || isOther)",
+        "state.kind === 'none' && isOther",
+      ],
+    },
+  ),
 ]

@@ -53,7 +53,7 @@ function tryMutation(mutation: Mutation): string {
     writeFileSync(place, isLua ? source : compile(source))
     return [place, text] as const
   })
-  const { name, subject = 'kills' } = mutation
+  const { name, subject } = mutation
   const search = ['--fresh', '--subject', subject, '--minutes', values.minutes]
   const { stdout, stderr } = simulate(
     copy,
