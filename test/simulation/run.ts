@@ -73,7 +73,7 @@ async function report(seed: number, outcome: Outcome, isFirst: boolean): Promise
 
 async function search(): Promise<void> {
   let failed = 0
-  for (const { found, seed, keep, world = seed } of values.fresh ? [] : KEPT_SEEDS) {
+  for (const [found, seed, keep, world = seed] of values.fresh ? [] : KEPT_SEEDS) {
     if (values.kept !== undefined && values.kept !== found) continue
     const worlds = Array.from({ length: values.kept === undefined ? 0 : WORLDS }, (_, i) => i + 1)
     for (const one of [world, ...worlds]) {
