@@ -100,7 +100,7 @@ async function countWebhooks(redis: RedisClient, org: string) {
   return { active: ids.length - failing, failing }
 }
 
-async function countEdges(redis: RedisClient, lease_ms: number) {
+export async function countEdges(redis: RedisClient, lease_ms: number) {
   const [edges, registered, lost] = await Promise.all([
     liveEdgeRecords(redis, lease_ms),
     redis.zcard(REDIS_KEYS.edgeBeats),

@@ -3,6 +3,7 @@ import { before, test as nodeTest } from 'node:test'
 import { keepSchedules } from '../../admin/activity/keep-schedules.ts'
 import { makeClockWatch } from '../../admin/status/make-clock-watch.ts'
 import { makeLostWatch } from '../../admin/status/make-lost-watch.ts'
+import { countEdges } from '../../admin/status/stats-routes.ts'
 import { findSession, openSession, SESSION_IDLE_MS } from '../../admin/access/sessions.ts'
 import { hashKey } from '../../core/keys/api-key.ts'
 import { wrongClocks } from '../../core/control/clock-skews.ts'
@@ -177,6 +178,26 @@ nodeTest('the clock of the store is the wrong one where all hosts agree against 
   assert.deepEqual(wrong({ a: HOUR_MS, b: 5 }), [['a', HOUR_MS]])
   assert.deepEqual(wrong({ a: HOUR_MS }), [['a', HOUR_MS]])
   assert.deepEqual(wrong({ a: 999, b: -999 }), [])
+})
+
+test('an edge that stopped is silent in the numbers until an alert about it stands', async () => {
+  const look = makeLostWatch({
+    redis,
+    organization_id: ORG,
+    lease_ms: LEASE_MS,
+    now: () => new Date(),
+  })
+  await beat('stopped', { edge_id: 'stopped' })
+  await redis.zadd(REDIS_KEYS.edgeBeats, (await storeMs()) - 2 * LEASE_MS, 'stopped')
+  await beat('gone', { edge_id: 'gone' })
+  await redis.zadd(REDIS_KEYS.edgeBeats, (await storeMs()) - 61_000, 'gone')
+  // This beat finds it gone, and raises no alert.
+  await beat('live', { edge_id: 'live', in_flight: 3 })
+  assert.equal(await redis.hlen(REDIS_KEYS.lostEdges), 1)
+  assert.deepEqual(await countEdges(redis, LEASE_MS), { live: 1, silent: 2, in_flight: 3 })
+  await look()
+  assert.deepEqual(await redis.hkeys(REDIS_KEYS.alertsOpen(ORG)), ['edge_lost gone'])
+  assert.deepEqual(await countEdges(redis, LEASE_MS), { live: 1, silent: 1, in_flight: 3 })
 })
 
 test('a lost edge is an open alert until it is back or acknowledged; one that drains or says goodbye is none', async () => {
