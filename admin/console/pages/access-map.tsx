@@ -5,6 +5,7 @@ import { countOf } from '../count-of.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { TextField } from '../parts/fields.tsx'
+import { useFirst } from '../parts/load-more.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -64,13 +65,13 @@ interface Row {
 
 /** Agents with most calls first, APIs too. A word chooses agents or APIs. */
 function Matrix({ map, q }: { map: AccessMap; q: string }) {
-  const [count, setCount] = useState(AGENTS_SHOWN)
   const { rows, apis, left } = useMemo(() => chosen(map, q), [map, q])
+  const { first, more } = useFirst(rows, AGENTS_SHOWN)
   return (
     <section class="map">
       <Table
         caption="Access map"
-        rows={rows.slice(0, count)}
+        rows={first}
         keyOf={({ agent }) => agent.agent_id}
         empty={
           q === ''
@@ -99,11 +100,7 @@ function Matrix({ map, q }: { map: AccessMap; q: string }) {
         {countOf(rows.length, 'agent')}, {countOf(apis.length, 'API')}
         {left > 0 && `, and ${countOf(left, 'further API')} with fewer calls: search for them`}.
       </p>
-      {rows.length > count && (
-        <button type="button" onClick={() => setCount(count + AGENTS_SHOWN)}>
-          Load more ({rows.length - count})
-        </button>
-      )}
+      {more}
     </section>
   )
 }
@@ -183,7 +180,6 @@ const unusedScopes = (map: AccessMap) =>
 /** Scopes that can be removed. */
 function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
   const mayChange = useMay('admin')
-  const [count, setCount] = useState(UNUSED_SHOWN)
   const names = useMemo(
     () => ({
       agents: new Map(map.agents.map(({ agent_id, agent_name }) => [agent_id, agent_name])),
@@ -192,6 +188,7 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
     [map],
   )
   const unused = useMemo(() => unusedScopes(map), [map])
+  const { first, more } = useFirst(unused, UNUSED_SHOWN)
   return (
     <section>
       <h2>Never used ({unused.length.toLocaleString()})</h2>
@@ -200,7 +197,7 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
       </p>
       <Table
         caption="Never used"
-        rows={unused.slice(0, count)}
+        rows={first}
         keyOf={({ scope }) => scope.scope_id}
         empty="There is none."
         columns={[
@@ -235,11 +232,7 @@ function Unused({ map, onRemoved }: { map: AccessMap; onRemoved: () => void }) {
             : []),
         ]}
       />
-      {unused.length > count && (
-        <button type="button" onClick={() => setCount(count + UNUSED_SHOWN)}>
-          Load more ({unused.length - count})
-        </button>
-      )}
+      {more}
     </section>
   )
 }

@@ -6,6 +6,7 @@ import { AgentLink, Facts, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { SelectField, TextArea, TextField } from '../parts/fields.tsx'
 import { KillLink } from '../parts/kill.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
 import { NeedsYou } from '../parts/needs-you.tsx'
 import { Table } from '../parts/table.tsx'
@@ -111,11 +112,7 @@ function AlertList({ query: { status, concern, cause, q } }: { query: Query }) {
           )
         }
       </Loaded>
-      {alerts.more !== null && (
-        <button type="button" onClick={alerts.more}>
-          Load more
-        </button>
-      )}
+      <LoadMore of={alerts.more} />
       {chosen !== null && (
         <AcknowledgeDialog
           alerts={chosen}

@@ -9,6 +9,7 @@ import {
   type Lasting,
   LASTING,
 } from '../parts/decide-dialog.tsx'
+import { LoadMore } from '../parts/load-more.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { RequestedCall, RequestFacts } from '../parts/request-facts.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
@@ -161,11 +162,7 @@ function Lists({
                 onChosen={onChosen}
               />
             ))}
-            {pending.more !== null && (
-              <button type="button" onClick={pending.more}>
-                Load more
-              </button>
-            )}
+            <LoadMore of={pending.more} />
           </>
         )}
       </Loaded>

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import type { AlertCause, AlertCauses } from '../api-types.ts'
 import { countOf } from '../count-of.ts'
 import { lastText } from '../last-text.ts'
@@ -10,6 +9,7 @@ import { useAcknowledge } from '../use-acknowledge.tsx'
 import { HOUR_MS, useNeeds } from '../use-needs.ts'
 import { Tag } from './bits.tsx'
 import { LockLines } from './lock-lines.tsx'
+import { useFirst } from './load-more.tsx'
 import { ProblemNotice } from './notices.tsx'
 import { Sparkline } from './sparkline.tsx'
 import { isOld, StaleNote } from './stale-note.tsx'
@@ -32,10 +32,9 @@ export function NeedsYou({
   const { needs: all, totals, reads, counts, reload } = useNeeds()
   const acknowledge = useAcknowledge(reload)
   const old = reads.find(isOld)
-  const [count, setCount] = useState(ROWS)
   const needs = (all ?? []).filter((need) => concern === undefined || need.concern === concern)
-  const shown =
-    limit === null || totals === null ? needs.slice(0, count) : fewNeeds(needs, totals, limit)
+  const { first, more } = useFirst(needs, ROWS)
+  const shown = limit === null || totals === null ? first : fewNeeds(needs, totals, limit)
   return (
     <section class="needs">
       <div class="titled">
@@ -72,11 +71,7 @@ export function NeedsYou({
           ]}
         />
       )}
-      {limit === null && needs.length > count && (
-        <button type="button" onClick={() => setCount(count + ROWS)}>
-          Load more ({needs.length - count})
-        </button>
-      )}
+      {limit === null && more}
       {all !== null && totals !== null && needs.length > 0 && (
         <p class="muted">
           {totalsText(all, totals)} {limit !== null && <a href={linkTo(['alerts'])}>View all</a>}

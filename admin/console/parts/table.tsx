@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { unreadableText } from '../../../core/system/unreadable-text.ts'
 import type { Paged } from '../use-load.ts'
+import { LoadMore } from './load-more.tsx'
 import { Loaded } from './notices.tsx'
 
 export interface Column<T> {
@@ -92,13 +93,7 @@ export function PagedTable<T>({
             noun={table.caption.toLowerCase().replace(/s$/, '')}
             unreadable={pages.unreadable}
           />
-          {pages.more !== null && (
-            <p>
-              <button type="button" onClick={pages.more}>
-                Load more
-              </button>
-            </p>
-          )}
+          <LoadMore of={pages.more} />
         </>
       )}
     </Loaded>
