@@ -91,6 +91,7 @@ export async function bundleConsole(root) {
     absWorkingDir: root,
     entryPoints: {
       main: 'admin/console/main.tsx',
+      preload: 'admin/console/preload.ts',
       style: 'admin/console/style.css',
     },
     outdir: CONSOLE,
@@ -110,15 +111,12 @@ export async function bundleConsole(root) {
   const source = join(root, 'admin', 'console')
   let page = readFileSync(join(source, 'index.html'), 'utf8')
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
-    if (entryPoint === undefined || !/main|style/.test(basename(entryPoint))) continue
-    const plain = `"/dashboard/${basename(entryPoint).replace(/\.tsx$/, '.js')}"`
+    if (!/\/(?:main|preload|style)\./.test(entryPoint)) continue
+    const plain = `"/dashboard/${basename(entryPoint).replace(/\.tsx?$/, '.js')}"`
     if (!page.includes(plain)) throw new Error(`index.html does not name ${plain}`)
     page = page.replaceAll(plain, `"/dashboard/${basename(path)}"`)
   }
-  const preloads = firstScripts(metafile).map(
-    (name) => `<link rel="modulepreload" href="/dashboard/${name}" />`,
-  )
-  page = page.replace('</head>', `${preloads.join('')}</head>`)
+  page = page.replace('<script', `${preloads(metafile)}<script`)
   writeFileSync(join(folder, 'index.html'), page)
   copyFileSync(join(source, 'icon.svg'), join(folder, 'icon.svg'))
   for (const name of readdirSync(folder)) {
@@ -130,15 +128,31 @@ export async function bundleConsole(root) {
   return metafile
 }
 
-/** What the first script imports, directly or not, apart from what it loads later. */
-function firstScripts({ outputs }) {
-  const isMain = ([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')
-  const [first] = Object.entries(outputs).find(isMain)
+/** Links to the scripts that the first one imports, and to those of each part that it loads later, by the part. */
+function preloads({ outputs }) {
+  const partsOf = new Map()
+  for (const [path, { entryPoint }] of Object.entries(outputs))
+    if (/\.tsx?$/.test(entryPoint)) {
+      const part = basename(entryPoint).replace(/\.tsx?$/, '')
+      for (const one of importedBy(outputs, path))
+        partsOf.set(one, [...(partsOf.get(one) ?? []), part])
+    }
+  return [...partsOf]
+    .filter(([path]) => !/\/(?:main|preload)-/.test(path))
+    .map(([path, parts]) => {
+      const when = parts.includes('main') ? 'rel="modulepreload"' : `data-of="${parts.join(' ')}"`
+      return `<link ${when} href="/dashboard/${basename(path)}" />`
+    })
+    .join('')
+}
+
+/** A script and what it imports, directly or not, apart from what it loads later. */
+function importedBy(outputs, first) {
   const found = new Set([first])
   for (const path of found)
     for (const { path: imported, kind } of outputs[path].imports)
       if (kind === 'import-statement') found.add(imported)
-  return [...found].slice(1).map((path) => basename(path))
+  return found
 }
 
 /** Writes the bootstrap of Envoy as JSON, since parsing its YAML is a quarter of what a start of the launcher costs. */

@@ -6,7 +6,8 @@ import { linkTo, type PageAddress, usePlace } from './place.ts'
 import { isId } from './is-id.ts'
 import { lazy } from './lazy.tsx'
 import { PAGES } from './page-titles.ts'
-import { Finder } from './parts/finder.tsx'
+import { loadEntryDetail } from './parts/entry-drawer.tsx'
+import { Finder, loadFindAnything } from './parts/finder.tsx'
 import { Guard } from './parts/guard.tsx'
 import { HealthBanner } from './parts/health-banner.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
@@ -14,20 +15,16 @@ import { Shortcuts } from './parts/shortcuts.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
 import { TimeStyleButton } from './parts/time-style-button.tsx'
 import { pageSecret } from './page-secret.ts'
-import { OverviewPage } from './pages/overview.tsx'
+import { loadFirstSteps, OverviewPage } from './pages/overview.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { SessionContext } from './session.ts'
 import { forgetDrafts } from './use-draft.ts'
 
-// One file for each group, so that the first view is small and no page needs many files.
+// One file for each group, so that the first view is small and no page needs many files. preload.ts begins to load what it needs.
 const access = () => import('./bundles/access.ts')
 const log = () => import('./bundles/log.ts')
 const operation = () => import('./bundles/operation.ts')
-const FILES: readonly (readonly [pages: RegExp, load: () => Promise<unknown>])[] = [
-  [/^#\/(activity|alerts|anomalies|security)/, log],
-  [/^#\/(kills|webhooks|settings|access)/, operation],
-  [/^#\/\w/, access],
-]
+const PARTS = [access, log, operation, loadFirstSteps, loadFindAnything, loadEntryDetail]
 /** After the first view, the others are loaded too: pages then open at once, also after an update of the gateway. */
 const OTHERS_AFTER_MS = 5_000
 const AccessMapPage = lazy(access, 'AccessMapPage')
@@ -69,8 +66,7 @@ export function App() {
   }
   useEffect(() => {
     void look()
-    void FILES.find(([pages]) => pages.test(location.hash))?.[1]().catch(ignore)
-    setTimeout(() => FILES.forEach(([, load]) => void load().catch(ignore)), OTHERS_AFTER_MS)
+    setTimeout(() => PARTS.forEach((load) => void load().catch(ignore)), OTHERS_AFTER_MS)
   }, [])
   useEffect(() => {
     if (reach !== 'unreachable' && problem === null) return

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Problem } from './api.ts'
 import { Loaded } from './parts/notices.tsx'
 
-const FAILED: Problem = {
+export const NOT_LOADED: Problem = {
   status: 0,
   error: 'unreachable',
   message: 'This part of the console could not be loaded. The gateway may have been updated.',
@@ -26,7 +26,7 @@ export function lazy<M, K extends keyof M>(load: () => Promise<M>, name: K): M[K
             part = loaded[name]
             setValue(() => part)
           },
-          () => setProblem(FAILED),
+          () => setProblem(NOT_LOADED),
         )
     }, [])
     return (

@@ -76,6 +76,12 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'try', () => 'Policy tester'],
 ]
 
+/** Scripts of the first view that no link of the page has named. After it, the other parts of the console are loaded too. */
+const FOUND_LATE = `performance.getEntriesByType('resource')
+  .filter(({ name, startTime }) => name.endsWith('.js') && startTime < 5000)
+  .map(({ name }) => new URL(name).pathname)
+  .filter((path) => !document.querySelector('script[src="' + path + '"],link[rel=modulepreload][href="' + path + '"]'))`
+
 const needingApproval = (more: object = {}): Promise<Access> =>
   stack.makeAccess({
     rules: [{ methods: ['POST'], paths: ['/**'], approval: { valid_seconds: 86_400, ...more } }],
@@ -1703,6 +1709,14 @@ describe('the dashboard', () => {
     )
     assert.equal(status, 403)
     forgive(/403/)
+  })
+
+  test('no page has to wait for a script before it knows which others it needs', async () => {
+    for (const [hash, heading] of PAGES) {
+      await page.goto('about:blank')
+      await goTo(page, hash(), heading())
+      assert.deepEqual(await page.evaluate(FOUND_LATE), [], hash())
+    }
   })
 
   test('every page works by keyboard, has no error that axe finds, light and dark, and nothing that is wider than its place, at four widths', async () => {

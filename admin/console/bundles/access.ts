@@ -1,4 +1,5 @@
 /** Who may call what: loaded when one of them is first shown. */
+import '../app.tsx'
 export { AccessMapPage } from '../pages/access-map.tsx'
 export { AgentPage } from '../pages/agent.tsx'
 export { AgentsPage } from '../pages/agents.tsx'

@@ -1,4 +1,5 @@
 /** The gateway itself: loaded when one of them is first shown. */
+import '../app.tsx'
 export { KillPage } from '../pages/kill.tsx'
 export { KillsPage } from '../pages/kills.tsx'
 export { SettingsPage } from '../pages/settings.tsx'

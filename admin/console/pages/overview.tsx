@@ -1,8 +1,9 @@
+import { useRef } from 'preact/hooks'
 import type { Alert, Page, Readiness, Stats } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
+import { lazy } from '../lazy.tsx'
 import { Facts, Tag } from '../parts/bits.tsx'
 import { BusyAgents } from '../parts/busy-agents.tsx'
-import { FirstSteps } from '../parts/first-steps.tsx'
 import { KeyFigures } from '../parts/key-figures.tsx'
 import { RefusalChart } from '../parts/refusal-chart.tsx'
 import { TimePresets } from '../parts/time-presets.tsx'
@@ -13,6 +14,9 @@ import { linkTo } from '../place.ts'
 import { timeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
 import { useMinute } from '../use-minute.ts'
+
+export const loadFirstSteps = () => import('../bundles/first-steps.ts')
+const FirstSteps = lazy(loadFirstSteps, 'FirstSteps')
 
 const EVERY_MS = 5000
 const ALERTS_OF_AGENTS = '/admin/alerts?status=open&concern=agents&sort=severity&limit=200'
@@ -31,7 +35,7 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
         <TimePresets parts={[]} query={query} current={range.key} />
       </div>
       <ReadinessLine />
-      <Loaded from={stats}>{(value) => <FirstSteps stats={value} />}</Loaded>
+      <Loaded from={stats}>{(value) => <Beginning stats={value} />}</Loaded>
       <NeedsYou limit={NEEDS_SHOWN} />
       <KeyFigures range={range} from={from} stats={stats.value} />
       <RefusalChart range={range} from={from} />
@@ -44,6 +48,13 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
       <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>
     </>
   )
+}
+
+/** Once shown it stays, since its last step is the first call. */
+function Beginning({ stats }: { stats: Stats }) {
+  const isShown = useRef(false)
+  isShown.current ||= (stats.activity.by_decision['allowed'] ?? 0) === 0
+  return isShown.current ? <FirstSteps stats={stats} /> : null
 }
 
 function ReadinessLine() {

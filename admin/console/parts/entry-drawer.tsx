@@ -5,7 +5,8 @@ import { useLoad } from '../use-load.ts'
 import { Dialog } from './dialog.tsx'
 import { Loaded } from './notices.tsx'
 
-const EntryDetail = lazy(() => import('./entry-detail.tsx'), 'EntryDetail')
+export const loadEntryDetail = () => import('../bundles/entry-detail.ts')
+const EntryDetail = lazy(loadEntryDetail, 'EntryDetail')
 
 type Query = Readonly<Record<string, string>>
 

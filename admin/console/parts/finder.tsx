@@ -1,10 +1,13 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { countOf } from '../count-of.ts'
 import { isInField } from '../is-in-field.ts'
-import { type Findings, type Found, findAnything } from '../find-anything.ts'
+import type { Findings, Found } from '../find-anything.ts'
+import { NOT_LOADED } from '../lazy.tsx'
 import { follow } from '../place.ts'
 import { useRights } from '../session.ts'
 import { useSettled } from '../use-settled.ts'
+
+export const loadFindAnything = () => import('../bundles/find-anything.ts')
 
 const TEXT_LIMIT = 200
 const NOTHING: readonly Found[] = []
@@ -157,9 +160,14 @@ function useFindings(
   useEffect(() => {
     if (!isOpen) return
     let isOver = false
-    void findAnything(settled, mayDo).then((findings) => {
-      if (!isOver) setState({ of: settled, findings })
-    })
+    void loadFindAnything()
+      .then(
+        ({ findAnything }) => findAnything(settled, mayDo),
+        (): Findings => ({ ok: false, problem: NOT_LOADED }),
+      )
+      .then((findings) => {
+        if (!isOver) setState({ of: settled, findings })
+      })
     return () => {
       isOver = true
     }

@@ -1,0 +1,3 @@
+/** What is found is needed when one searches. */
+import '../app.tsx'
+export { findAnything } from '../find-anything.ts'
