@@ -8,7 +8,7 @@ const NEWER_FORMAT =
   'A newer version has stored this resource, or one that this request concerns. Send the request to an admin service of that version, or upgrade this one.'
 
 /** The parser also refuses members that change the prototype of an object, with the same error. */
-const INVALID_JSON =
+export const INVALID_JSON =
   'The body is not valid JSON, or has a member "__proto__", or "prototype" in a member "constructor".'
 
 /** Maps an error of the framework, parser or store to a refusal; null for a bug. */

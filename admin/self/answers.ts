@@ -7,6 +7,8 @@ import { matchesSelector } from '../../core/decision/selector.ts'
 import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import { searchActivity } from '../activity/search-activity.ts'
 import type { AdminContext } from '../context/admin-context.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { parseUrl } from '../../core/bounded/parse-url.ts'
 import { METHOD_PATTERN, URL_LENGTH_MAX } from '../try/explain-call.ts'
 import { explainStored } from '../try/explain-stored.ts'
 import type { AskingAgent } from './agent-of-key.ts'
@@ -166,14 +168,26 @@ export async function listDenials(
   const page = { before: null, limit: DENIALS_MAX }
   const { found } = await searchActivity(context, organization_id, filter, page)
   return {
-    data: found.map(({ entry: { timestamp, method, endpoint, reason, status, request_id } }) => ({
-      timestamp,
-      method,
-      url: endpoint,
-      error: reason,
-      message: REASONS[reason as Reason]?.message ?? null,
-      status,
-      request_id,
+    data: found.map(({ entry }) => ({
+      timestamp: entry.timestamp,
+      method: entry.method,
+      url: urlOf(entry, policy.integrations),
+      endpoint: entry.endpoint,
+      error: entry.reason,
+      message: REASONS[entry.reason as Reason]?.message ?? null,
+      status: entry.status,
+      request_id: entry.request_id,
     })),
   }
+}
+
+/** Without its query, which is not logged. Null where the host is not: an integration may have further ones. */
+function urlOf(
+  { endpoint, integration_id, data }: ActivityEntry,
+  integrations: AskingAgent['policy']['integrations'],
+): string | null {
+  const known = integrations.find((one) => one.integration_id === integration_id)
+  const base = known?.also_hosts?.length ? null : (known?.base_url ?? data['base_url'])
+  const { origin } = (typeof base === 'string' ? parseUrl(base) : null) ?? {}
+  return endpoint === null || origin === undefined ? null : origin + endpoint
 }

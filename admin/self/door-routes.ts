@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseUrl } from '../../core/bounded/parse-url.ts'
 import { type Reason, REASONS } from '../../core/catalogue/reasons.ts'
 import type { Header } from '../../core/request/header.ts'
@@ -15,6 +15,8 @@ import {
 } from './agent-of-key.ts'
 import { type AskedAccess, askForAccess } from './ask-for-access.ts'
 import { CALL_MESSAGE, checkCall, describeSelf, listAccess, listDenials } from './answers.ts'
+import { ADMIN_ERRORS } from '../http/admin-errors.ts'
+import { INVALID_JSON } from '../http/refusal-of-error.ts'
 import { justifyRequest, listOwnRequests, readOwnRequest, REQUEST_MESSAGE } from './own-requests.ts'
 import { JUSTIFICATION_MESSAGE } from './read-words.ts'
 import { RequestBudget } from './request-budget.ts'
@@ -44,6 +46,7 @@ export function doorRoutes(app: FastifyInstance, context: AdminContext): void {
       bodyLimit: BODY_MAX_BYTES,
       exposeHeadRoute: false,
       schema: { hide: true },
+      ...(path === 'mcp' ? { errorHandler: answerMcpError } : {}),
       // Before the body is read: a stranger must not hold the service with one that does not come.
       onRequest: async (request, reply) => {
         const found = await identify(request)
@@ -114,7 +117,7 @@ function addRequestRoutes(
   add('GET', 'me/requests/:request_id', async (agent, request, reply) => {
     const { request_id } = request.params as Readonly<Record<string, unknown>>
     const found = await readOwnRequest(context, agent, request_id)
-    return found ?? refuse(request, reply, 'bad_request', {}, REQUEST_MESSAGE)
+    return found ?? refuse(request, reply, 'not_found', {}, REQUEST_MESSAGE)
   })
   add('POST', 'me/requests', async (agent, request, reply) => {
     const given = (request.body ?? {}) as Readonly<Record<string, unknown>>
@@ -168,6 +171,22 @@ async function answerMcp(
   return await answered.text()
 }
 
+/** What is wrong with a body, as clients of JSON-RPC read it; other errors are answered as elsewhere. */
+function answerMcpError(
+  error: FastifyError,
+  _request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { code, statusCode = 500, message } = error
+  if (statusCode >= 500 && code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error
+  const problem =
+    code === 'FST_ERR_CTP_INVALID_JSON_BODY'
+      ? { code: -32_700, message: `Parse error: ${INVALID_JSON}` }
+      : { code: -32_600, message: `Invalid request: ${message}` }
+  const status = code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 415 : statusCode
+  return reply.code(status).send({ jsonrpc: '2.0', error: problem, id: null })
+}
+
 const ELSEWHERE: NoAgent = {
   kind: 'refused',
   // 403, as the specification of MCP demands.
@@ -189,14 +208,14 @@ function refuseAgent(
 function refuse(
   { id }: FastifyRequest,
   reply: FastifyReply,
-  reason: Reason,
+  reason: Reason | 'not_found',
   details: Readonly<Record<string, unknown>>,
-  message: string = REASONS[reason].message,
+  message?: string,
 ): object {
-  const { status } = REASONS[reason]
+  const { status, message: usual } = reason === 'not_found' ? ADMIN_ERRORS[reason] : REASONS[reason]
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="agw"')
   reply.code(status).header('x-agw-reason', reason)
-  return { error: reason, message, details, request_id: id }
+  return { error: reason, message: message ?? usual, details, request_id: id }
 }
 
 /** As Envoy says it; it overwrites what a caller says. */
