@@ -8,7 +8,7 @@ import type { ScopeRule } from '../../core/catalogue/model.ts'
 import { pathToTry, proposedActions } from '../../core/catalogue/templates/fill-template.ts'
 import { CLIENT_WORDS, clientFor, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
 import { checkEntry } from '../config/check-entry.ts'
-import { expandTemplate, findTemplate, unknownTemplate } from '../config/expand-template.ts'
+import { expandTemplate, findTemplate, scopeOf, unknownTemplate } from '../config/expand-template.ts'
 import type { Json } from '../config/section-resources.ts'
 import { findBy, makeResource } from '../create/make-resource.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
@@ -46,10 +46,11 @@ export async function runAdd(
   const actions =
     options.actions === undefined ? proposedActions(template) : knownOf(options.actions)
   const proxy_url = await proxyAddress(options)
-  const scope = expandTemplate('scopes', { template: name, actions })
-  const [refused] = scope.issues
+  const refusals: string[] = []
+  const scope = scopeOf(template, actions, (_, message) => void refusals.push(message))
+  const [refused] = refusals
   if (agent !== undefined && refused !== undefined)
-    throw new Error(`--actions ${actions.join(',')} ${refused.message}.`)
+    throw new Error(`--actions ${actions.join(',')} ${refused}.`)
 
   const lines: string[] = []
   const integration = await integrationFor(
@@ -67,7 +68,7 @@ export async function runAdd(
           agent,
           {
             template,
-            scope: scope.item,
+            scope,
             integration,
             proxy_url,
             client: CLIENT_WORDS.get(client ?? '') ?? clientFor(template.name),
@@ -107,8 +108,7 @@ async function letCall(
   const { agent_id, api_key } = owner as { readonly agent_id: string; readonly api_key?: string }
   if (api_key !== undefined) lines.push(`Key (shown only once): ${api_key}`)
   const { integration_id, base_url } = integration
-  const members = { ...scope, integration: undefined, agent_id, integration_id }
-  const made = await makeResource(options, 'scopes', members)
+  const made = await makeResource(options, 'scopes', { ...scope, agent_id, integration_id })
   const snippets = snippetsOf({
     proxy_url,
     api_key: api_key ?? `the key of ${agent_name}`,

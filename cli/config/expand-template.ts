@@ -82,7 +82,8 @@ function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: 
   }
 }
 
-function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
+/** The scope of the actions, for no integration yet. */
+export function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
   const has = actionsOf(template)
   const proposed = given === undefined ? has.filter((action) => action === 'read') : []
   const actions: readonly unknown[] = Array.isArray(given) ? given : proposed

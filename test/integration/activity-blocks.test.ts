@@ -28,6 +28,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { repetitions } from '../kit/repetitions.ts'
+import { until } from '../kit/until.ts'
 
 // A log of blocks answers as a log of single entries does, from the first entry to the last.
 
@@ -196,6 +197,45 @@ test('every entry of a block has a place of its own, in order, and rows between 
   // From any place on, a reader gets exactly what is after it.
   for (const at of [0, 1, 63, 64, 65, 300, 699, 700])
     assert.deepEqual(await placesOf(PACKED, places[at]), places.slice(at + 1))
+})
+
+/** Of the store. */
+const minuteNow = async (): Promise<number> => Math.floor(Number((await redis.time())[0]) / 60)
+
+/** All that is known of calls was noted in the minute before. */
+async function passAMinute(): Promise<void> {
+  const minute = await minuteNow()
+  const slots = ['0', '1'].map((slot) => REDIS_KEYS.decidedCalls(PACKED, slot)) as [string, string]
+  const [now, before] = minute % 2 === 0 ? slots : slots.toReversed()
+  await redis.rename(now ?? '', before ?? '')
+  await redis.hset(before ?? '', 'minute', minute - 1)
+}
+
+/** Refused, allowed alone and allowed in a block, in this order; before one of them, a minute passes. */
+async function decisionsLogged(order: string, passes_at: number): Promise<readonly unknown[]> {
+  await redis.flushall()
+  await readDigestPlace(redis, PACKED)
+  const of = { organization_id: PACKED, request_id: 'a-request-of-an-agent' }
+  for (const [i, kind] of [...order].entries()) {
+    if (i === passes_at) await passAMinute()
+    const refused = activityEntry('permission_denied', { ...of, decision: 'blocked' })
+    if (kind === 'b') await recordBlocks(redis, PACKED, [JSON.stringify(aCall(of))])
+    else await recordEntries(redis, PACKED, [kind === 'r' ? refused : aCall(of)])
+  }
+  const { rows } = await readLog(redis, PACKED, '0-0', 10)
+  return [...entriesAfter('0-0', rows)].map(({ text }) => JSON.parse(text).decision)
+}
+
+test('a call that one process refused and another allowed has an entry of each, and no third one', async () => {
+  for (const order of ['rar', 'ara', 'rarar', 'rbr', 'rbrr', 'rba', 'bra', 'brar'])
+    for (const passes_at of [NaN, 1, 2]) {
+      const logged = await until('all of it is in one minute', async () => {
+        const minute = await minuteNow()
+        const found = await decisionsLogged(order, passes_at)
+        return minute === (await minuteNow()) ? found : null
+      })
+      assert.deepEqual(logged.toSorted(), ['allowed', 'blocked'], `${order} ${passes_at}`)
+    }
 })
 
 test('searches, pages and counts are those of a log of single entries', async () => {

@@ -20,6 +20,8 @@ end
 local function isOf(key, minute) return redis.call('HGET', key, 'minute') == string.format('%.0f', minute) end
 
 local function beginMinute(calls)
+  if calls.has_begun then return end
+  calls.has_begun = true
   if isOf(calls.now, calls.minute) then return end
   redis.call('DEL', calls.now)
   redis.call('HSET', calls.now, 'minute', string.format('%.0f', calls.minute))
@@ -35,13 +37,14 @@ local function isLogged(calls, entry)
   decision = string.sub(decision, 2)
   -- 48 random bits of an id of Envoy; core/activity/pack-block.ts gives the same.
   request = string.sub(string.sub(request, 2), -12)
-  local known = isOf(calls.before, calls.minute - 1) and redis.call('HGET', calls.before, request)
   beginMinute(calls)
-  known = known or redis.call('HGET', calls.now, request)
+  local known = redis.call('HGET', calls.now, request)
+    or isOf(calls.before, calls.minute - 1) and redis.call('HGET', calls.before, request)
   local both = (known or '') .. ' ' .. decision
   if known and both ~= 'blocked allowed' and both ~= 'allowed blocked' then return true end
   if redis.call('HLEN', calls.now) >= CALLS_MAX then return false end
-  redis.call('HSET', calls.now, request, decision)
+  -- A third entry is equal to none of both.
+  redis.call('HSET', calls.now, request, known and both or decision)
   if decision == 'terminated' then redis.call('HSET', calls.now, 'has_cut', 1) end
   return false
 end
@@ -73,10 +76,16 @@ end
 local function noteAllowed(calls, ids)
   beginMinute(calls)
   if redis.call('HLEN', calls.now) >= ALLOWED_MAX then return end
+  local requests = {}
+  for id in string.gmatch(ids, '%S+') do requests[#requests + 1] = id end
+  if #requests == 0 then return end
+  local known = redis.call('HMGET', calls.now, unpack(requests))
+  local before = isOf(calls.before, calls.minute - 1) and redis.call('HMGET', calls.before, unpack(requests)) or {}
   local noted = {}
-  for id in string.gmatch(ids, '%S+') do
-    noted[#noted + 1] = id
-    noted[#noted + 1] = 'allowed'
+  for i, request in ipairs(requests) do
+    noted[#noted + 1] = request
+    noted[#noted + 1] = known[i] or before[i] or 'allowed'
+    if noted[#noted] == 'blocked' then noted[#noted] = 'blocked allowed' end
   end
-  if #noted > 0 then redis.call('HSET', calls.now, unpack(noted)) end
+  redis.call('HSET', calls.now, unpack(noted))
 end
