@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { RecordChange } from '../../core/activity/words-of-action.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
@@ -27,7 +28,7 @@ export async function planChange<R>(
     guards: [['HGET', hash, member, text], ...(edited.guards ?? [])],
     writes: [['HSET', hash, member, updated], ...(edited.writes ?? [])],
     targets: [...targets(edited.record), ...(edited.targets ?? [])],
-    ...eventOf(resource, call, edited.record, 'updated'),
+    ...(isDeepStrictEqual(edited.record, record) ? {} : eventOf(resource, call, edited.record, 'updated')),
     needs: needs?.(edited.record) ?? [],
     audits: [
       {

@@ -23,7 +23,7 @@ export interface ConnectionChange {
 const TRIES_LIMIT = 20
 
 /**
- * Changes the status of a connection, with its event, in one script.
+ * Changes the status of a connection, with its event if it was another, in one script.
  * @returns null if it is gone or is not as wanted, a newer version has stored it, or a guard of the change does not hold
  * @throws if the store is unavailable
  */
@@ -37,17 +37,19 @@ export async function changeConnection(
     const text = await redis.hget(connections, connection_id)
     const connection = text === null ? null : readableRecord<Connection>(text)
     if (text === null || connection === null || isWanted?.(connection) === false) return null
+    const changed = changedText(text, members)
     const event = connectionEvent({ ...connection, ...members }, 'updated', by)
+    const events = changed === text ? [] : [event]
     const committed = await commit(
       redis,
       {
         guards: [['HGET', connections, connection_id, text], ...guards],
         writes: [
-          ['HSET', connections, connection_id, changedText(text, members)],
+          ['HSET', connections, connection_id, changed],
           ...writes,
-          ...[event, ...entries].map(activityWrite),
+          ...[...events, ...entries].map(activityWrite),
         ],
-        events: [event],
+        events,
         targets: [{ what: 'integrations', organization_id }],
       },
       lease_ms,

@@ -124,6 +124,17 @@ test('calls get the access token, and none once the connection is revoked', asyn
   assert.equal(await provider.isActive(token), false)
   assert.equal((await call(to)).status, 403)
   assert.equal(sent().length, 1)
+  // What changes nothing is no event.
+  const about = `/admin/activity?event=connection_changed&integration_id=${access.integration.integration_id}`
+  const { data: before } = await admin.send('GET', about)
+  assert.deepEqual(
+    before.map((one: { data: { status: string } }) => one.data.status),
+    ['revoked', 'active', 'needs_consent'],
+  )
+  await asked.send('POST', `${made.path}/revoke`, {})
+  await admin.send('PATCH', made.path, { status: 'revoked' })
+  await admin.send('PATCH', made.path, { name: 'own' })
+  assert.deepEqual((await admin.send('GET', about)).data, before)
 })
 
 test('a kill revokes the tokens of the agent at the provider, and no others', async () => {
