@@ -8,7 +8,12 @@ import type { ScopeRule } from '../../core/catalogue/model.ts'
 import { pathToTry, proposedActions } from '../../core/catalogue/templates/fill-template.ts'
 import { CLIENT_WORDS, clientFor, snippetsOf } from '../../core/catalogue/templates/snippets.ts'
 import { checkEntry } from '../config/check-entry.ts'
-import { expandTemplate, findTemplate, scopeOf, unknownTemplate } from '../config/expand-template.ts'
+import {
+  expandTemplate,
+  findTemplate,
+  scopeOf,
+  unknownTemplate,
+} from '../config/expand-template.ts'
 import type { Json } from '../config/section-resources.ts'
 import { findBy, makeResource } from '../create/make-resource.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
@@ -16,6 +21,7 @@ import { proxyAddress } from '../deployment/proxy-address.ts'
 import { waitForCall } from './quickstart.ts'
 import { askSecrets, isConfirmed, type Terminal } from '../terminal/ask.ts'
 import { terminalJson, terminalLines } from '../terminal/terminal-text.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 export interface AddOptions extends AdminOptions {
   readonly actions?: readonly string[]
@@ -42,7 +48,7 @@ export async function runAdd(
 ): Promise<number> {
   const { agent, client, parameter, output, errorFormat, wait } = options
   const template = findTemplate(name)
-  if (template === null) throw new Error(`"${name}" ${unknownTemplate(name)}.`)
+  if (template === null) throw new UsageError(`"${name}" ${unknownTemplate(name)}.`)
   const actions =
     options.actions === undefined ? proposedActions(template) : knownOf(options.actions)
   const proxy_url = await proxyAddress(options)
@@ -50,7 +56,7 @@ export async function runAdd(
   const scope = scopeOf(template, actions, (_, message) => void refusals.push(message))
   const [refused] = refusals
   if (agent !== undefined && refused !== undefined)
-    throw new Error(`--actions ${actions.join(',')} ${refused}.`)
+    throw new UsageError(`--actions ${actions.join(',')} ${refused}.`)
 
   const lines: string[] = []
   const integration = await integrationFor(
@@ -128,7 +134,7 @@ async function letCall(
 function knownOf(names: readonly string[]): readonly TemplateAction[] {
   const unknown = names.find((name) => !TEMPLATE_ACTIONS.some((action) => action === name))
   if (unknown !== undefined)
-    throw new Error(`--actions ${unknown}: there are ${TEMPLATE_ACTIONS.join(', ')}.`)
+    throw new UsageError(`--actions ${unknown}: there are ${TEMPLATE_ACTIONS.join(', ')}.`)
   return names as readonly TemplateAction[]
 }
 
@@ -143,7 +149,7 @@ async function integrationFor(
 ): Promise<Json> {
   const { item, issues } = expandTemplate('integrations', entry)
   const [refused] = issues
-  if (refused !== undefined) throw new Error(`--parameter: ${refused.message}.`)
+  if (refused !== undefined) throw new UsageError(`--parameter: ${refused.message}.`)
   const secrets = await secretsOf(item['auth'] as Json, env, terminal)
   const checked = checkEntry('integrations', entry, { ...env, ...secrets })
   if (checked.wanted === null) {

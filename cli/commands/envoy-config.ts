@@ -13,6 +13,7 @@ import { sdsFiles } from '../../envoy/tls-contexts.ts'
 import { writeOwnFile } from '../launcher/data-dir.ts'
 import { activeProcessors, extProcAddresses } from '../launcher/ext-proc-addresses.ts'
 import { envoyHeapBytes, memoryLimits } from '../launcher/memory-limits.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 export interface EnvoyConfigOptions {
   readonly mode: ConfigMode
@@ -113,28 +114,30 @@ function checkMode(options: EnvoyConfigOptions): void {
   const { mode, output, hostname = [], namespace, envoyAdminSocket, envoyMemory } = options
   const isKubernetes = isForKubernetes(mode)
   if (mode === 'virtual-host' && hostname.length === 0)
-    throw new Error('--mode virtual-host needs --hostname NAMES.')
+    throw new UsageError('--mode virtual-host needs --hostname NAMES.')
   if (!isKubernetes && mode !== 'virtual-host' && hostname.length > 0)
-    throw new Error(
+    throw new UsageError(
       '--hostname, the host names of the virtual host, goes with --mode virtual-host, envoy-gateway or istio.',
     )
   if (namespace !== undefined && !isKubernetes)
-    throw new Error('--namespace goes with --mode envoy-gateway or istio.')
+    throw new UsageError('--namespace goes with --mode envoy-gateway or istio.')
   // In the other modes, these parts of the bootstrap are not the gateway's.
   if (mode !== 'standalone' && (envoyAdminSocket ?? envoyMemory) !== undefined)
-    throw new Error('--envoy-admin-socket and --envoy-memory go with --mode standalone.')
+    throw new UsageError('--envoy-admin-socket and --envoy-memory go with --mode standalone.')
   if (isKubernetes && hostname.length > HOSTNAMES_LIMIT)
-    throw new Error(`--hostname takes at most ${HOSTNAMES_LIMIT} names.`)
+    throw new UsageError(`--hostname takes at most ${HOSTNAMES_LIMIT} names.`)
   if (options.sds !== undefined && (isKubernetes || output === undefined))
-    throw new Error(
+    throw new UsageError(
       '--sds goes with --output, beside which the SDS files are written. Manifests for Kubernetes contain them.',
     )
   if (options.merge !== undefined && (isKubernetes || mode === 'standalone'))
-    throw new Error('--merge goes with --mode listener, virtual-host or filter.')
+    throw new UsageError('--merge goes with --mode listener, virtual-host or filter.')
   if (options.merge === undefined && options.format === 'json-patch')
-    throw new Error('--format json-patch needs --merge FILE, the configuration that it changes.')
+    throw new UsageError(
+      '--format json-patch needs --merge FILE, the configuration that it changes.',
+    )
   if (options.into !== undefined && (options.merge === undefined || mode === 'listener'))
-    throw new Error('--into goes with --merge and --mode virtual-host or filter.')
+    throw new UsageError('--into goes with --merge and --mode virtual-host or filter.')
 }
 
 function placeOf(into: string | undefined): MergePlace {
@@ -164,7 +167,7 @@ function mountedFiles(env: Environment): Environment {
 
 function check(option: string, kind: SettingKind<string>, text: string): void {
   const parsed = kind.parse(text)
-  if (!parsed.ok) throw new Error(`${option}: "${text}" ${parsed.problem}.`)
+  if (!parsed.ok) throw new UsageError(`${option}: "${text}" ${parsed.problem}.`)
 }
 
 /** The number of processes is only known where it is set: Envoy need not run on a machine like this one. */

@@ -24,6 +24,7 @@ import { addCreateCommands, CREATE_OPTIONS, namedValue } from '../create/create-
 import { addResourceCommands } from '../resources/resource-commands.ts'
 import { readDuration } from '../terminal/read-duration.ts'
 import { terminalLines } from '../terminal/terminal-text.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 /** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
 const FAILED = 1
@@ -146,7 +147,7 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`${terminalLines(message)}\n`)
-  return FAILED
+  return error instanceof UsageError ? WRONG_USAGE : FAILED
 }
 
 function addStart(program: Command): void {
@@ -480,7 +481,7 @@ function addActivity(program: Command): void {
     .option('--no-headers', 'leave out the headings')
     .action(async (options: import('./activity.ts').ActivityOptions) => {
       if (options.output === 'json' && options.headers === false)
-        throw new Error('--no-headers goes with --output table: JSON has no headings.')
+        throw new UsageError('--no-headers goes with --output table: JSON has no headings.')
       const { runActivity } = await import('./activity.ts')
       process.exitCode = await runActivity(options, process.stdout, process.stderr)
     })

@@ -13,6 +13,7 @@ import { RESOURCE_KINDS } from '../resources/resource-kinds.ts'
 import type { Terminal } from '../terminal/ask.ts'
 import { ownName } from '../terminal/own-name.ts'
 import { terminalJson, terminalLines } from '../terminal/terminal-text.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 export interface QuickstartOptions extends AdminOptions, AuthOptions {
   /** Name of the new agent. */
@@ -48,11 +49,11 @@ export async function runQuickstart(
   terminal: Terminal,
 ): Promise<number> {
   const { agent: wanted_name, wait: waits = false, output } = options
+  const read = readBaseUrl(given_url)
+  if (!read.ok) throw new UsageError(`${given_url} ${read.issue.message}.`)
+  const { base_url } = read.base
   const auth = await givenAuth(options, env, terminal)
   const proxy_url = await proxyAddress(options)
-  const read = readBaseUrl(given_url)
-  if (!read.ok) throw new Error(`${given_url} ${read.issue.message}.`)
-  const { base_url } = read.base
   const integration_id =
     (await findBy(options, 'integrations', 'base_url', base_url))?.['integration_id'] ??
     (await makeResource(options, 'integrations', apiOf(base_url, auth)))['integration_id']
@@ -73,7 +74,9 @@ export async function runQuickstart(
 function apiOf(base_url: string, auth: object | undefined): object {
   if (auth !== undefined) return { name: new URL(base_url).hostname, base_url, auth }
   if (new URL(base_url).hostname !== '127.0.0.1')
-    throw new Error(`No integration has ${base_url} yet, so it needs a credential: --auth bearer`)
+    throw new UsageError(
+      `No integration has ${base_url} yet, so it needs a credential: --auth bearer`,
+    )
   return { name: 'echo', base_url, auth: ECHO_AUTH }
 }
 

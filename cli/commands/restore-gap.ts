@@ -4,6 +4,7 @@ import { callAdmin, messageOf } from '../deployment/call-admin.ts'
 import { counted } from '../terminal/counted.ts'
 import { findResource } from '../resources/find-resource.ts'
 import { terminalJson, terminalLines, terminalText } from '../terminal/terminal-text.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 const PATH = '/admin/restore-gap'
 
@@ -52,7 +53,7 @@ export async function runGapAccept(
   stdout: Writable,
 ): Promise<number> {
   const { all = false, comment } = options
-  if (all === agents.length > 0) throw new Error('Name the agents that may call, or --all.')
+  if (all === agents.length > 0) throw new UsageError('Name the agents that may call, or --all.')
   const found = await Promise.all(agents.map((agent) => findResource(options, 'agents', agent)))
   const agent_ids = all ? null : found.map(({ agent_id }) => String(agent_id))
   const body = { agent_ids, ...(comment === undefined ? {} : { comment }) }

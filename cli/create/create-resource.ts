@@ -8,11 +8,12 @@ import { counted } from '../terminal/counted.ts'
 import { terminalJson, terminalLines } from '../terminal/terminal-text.ts'
 import { type CreationRecipe, CREATIONS, type CreateOptions } from './creations.ts'
 import { type ListedKind, RESOURCE_KINDS, type ResourceName } from '../resources/resource-kinds.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 /**
  * `agw agents create` and its relatives: creates one resource, from its arguments, its options and a JSON object.
  * @returns the exit code: 0 it is created, 1 it is not
- * @throws with a message for the operator when an argument cannot be used, or the admin API does not answer
+ * @throws with a message for the operator when an argument is missing or cannot be used, or the admin API does not answer
  */
 export async function createResource(
   name: ResourceName,
@@ -26,6 +27,7 @@ export async function createResource(
   if (creation === undefined) throw new Error(`A ${kind.name} is not created by a command.`)
   const { json, dryRun, output } = options
   const further = json === undefined ? {} : readObject(json)
+  checkNeeds(name, creation, words, [options as unknown as Json, further])
   const body = { ...further, ...given(await creation.body(words, options, { env, terminal })) }
   const path = (await creation.path?.(options)) ?? kind.path
   const answer = await callAdmin(options, 'POST', dryRun ? `${path}?dry_run=true` : path, body)
@@ -43,6 +45,25 @@ export async function createResource(
   const hint = name === 'integrations' ? formatHint(body) : null
   if (hint !== null) stderr.write(`Hint: ${hint}\n`)
   return 0
+}
+
+/** @throws if something is missing without which nothing can be created */
+function checkNeeds(
+  name: ResourceName,
+  creation: CreationRecipe,
+  words: readonly (string | undefined)[],
+  given: readonly Json[],
+): void {
+  const named = Object.fromEntries(creation.words.map(([word], i) => [word, words[i]]))
+  const all = [named, ...given]
+  const missing = creation.needs.filter(
+    ([, ...members]) => !members.some((member) => all.some((one) => one[member] !== undefined)),
+  )
+  if (missing.length === 0) return
+  const needed = missing.map(([what]) => what).join(', ')
+  throw new UsageError(
+    `agw ${name} create needs ${needed}. Nothing was created; see agw ${name} create --help.`,
+  )
 }
 
 function describe(
@@ -77,5 +98,5 @@ function readObject(file: string): Json {
   } catch {
     // Reported below, like JSON of another kind.
   }
-  throw new Error(`${file === '-' ? 'Standard input' : file} has no JSON object.`)
+  throw new UsageError(`${file === '-' ? 'Standard input' : file} has no JSON object.`)
 }

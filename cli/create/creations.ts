@@ -8,6 +8,7 @@ import { idOf } from '../resources/find-resource.ts'
 import { type AuthOptions, givenAuth } from './given-auth.ts'
 import { givenLabels, givenSelector } from './given-labels.ts'
 import type { ResourceName } from '../resources/resource-kinds.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 export interface CreateOptions extends AdminOptions, AuthOptions {
   /** A file with further members, `-` for standard input. */
@@ -39,6 +40,8 @@ interface Asking {
 export interface CreationRecipe {
   readonly words: readonly (readonly [name: string, description: string])[]
   readonly options: readonly Exclude<keyof CreateOptions, keyof AdminOptions | 'json' | 'dryRun'>[]
+  /** What it cannot do without, with the words, options and members that give it. */
+  readonly needs: readonly (readonly [what: string, ...members: string[]])[]
   readonly path?: (options: CreateOptions) => Promise<`/${string}`>
   readonly body: (
     words: readonly (string | undefined)[],
@@ -51,12 +54,14 @@ export interface CreationRecipe {
   readonly next?: (created: Json) => string
 }
 
+const NAME = ['a name', 'name'] as const
 const EXAMPLE = 'https://api.example.com/v1/things'
 
 export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> = {
   agents: {
     words: [['name', 'name of the agent']],
     options: ['id', 'label'],
+    needs: [['a name', 'name', 'agent_name']],
     body: async ([agent_name], { id: agent_id, label }) => ({
       agent_name,
       agent_id,
@@ -72,6 +77,7 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
       ['base_url', 'scheme, host and path up to the version segment'],
     ],
     options: ['auth', 'authMember', 'label', 'errorFormat'],
+    needs: [NAME, ['a base URL', 'base_url']],
     body: async ([name, base_url], options, { env, terminal }) => ({
       name,
       base_url,
@@ -84,16 +90,15 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
   connections: {
     words: [['name', 'name of the connection']],
     options: ['integration', 'agent', 'user', 'auth', 'authMember'],
+    needs: [NAME, ['--integration', 'integration'], ['--auth', 'auth']],
     path: async (options) => {
-      const { integration } = options
-      if (integration === undefined) throw new Error('--integration is required.')
-      const id = await idOf(options, 'integrations', integration)
+      const id = await idOf(options, 'integrations', options.integration ?? '')
       return `/admin/integrations/${encodeURIComponent(id)}/connections`
     },
     body: async ([name], options, { env, terminal }) => {
       const { agent, user } = options
       if (agent !== undefined && user !== undefined)
-        throw new Error(
+        throw new UsageError(
           'A connection is for an agent or for a user: give one of --agent and --user.',
         )
       const subject =
@@ -121,6 +126,18 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
       'rate',
       'expires',
     ],
+    needs: [
+      NAME,
+      ['--agent or --agent-selector', 'agent', 'agentSelector', 'agent_id', 'agent_selector'],
+      [
+        '--integration or --integration-selector',
+        'integration',
+        'integrationSelector',
+        'integration_id',
+        'integration_selector',
+      ],
+      ['--allow', 'allow', 'rules'],
+    ],
     body: async ([name], options) => {
       const { agent, agentSelector, integration, integrationSelector } = options
       const { allow, tools, rate, expires: expires_at } = options
@@ -140,6 +157,7 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
   keys: {
     words: [['name', 'name of the key']],
     options: ['agent', 'expires'],
+    needs: [],
     path: async (options) =>
       options.agent === undefined
         ? '/admin/keys'
@@ -153,11 +171,16 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
       ['url', 'address of the receiver'],
     ],
     options: ['events'],
+    needs: [NAME, ['a URL', 'url'], ['--events', 'events']],
     body: async ([name, url], { events }) => ({ name, url, events }),
   },
   tokens: {
     words: [['email', 'e-mail address of its owner']],
     options: ['role', 'name', 'expires'],
+    needs: [
+      ['an e-mail address', 'email'],
+      ['--role', 'role'],
+    ],
     body: async ([email], { role, name, expires: expires_at }) => ({
       email,
       role,

@@ -3,6 +3,7 @@ import type { Environment } from '../../core/settings/settings.ts'
 import { fillReferences } from '../config/fill-references.ts'
 import type { Json } from '../config/section-resources.ts'
 import { askSecrets, type Terminal } from '../terminal/ask.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 export interface AuthOptions {
   /** A credential type. */
@@ -26,7 +27,7 @@ export async function givenAuth(
   const members = Object.entries(findCredentialType(auth)?.members ?? {})
   const unknown = Object.keys(given).find((name) => !members.some(([known]) => known === name))
   if (unknown !== undefined)
-    throw new Error(
+    throw new UsageError(
       `--auth-member ${unknown}: ${auth === undefined ? 'needs --auth' : `${auth} has ${members.map(([name]) => name).join(', ') || 'no members'}`}`,
     )
   if (auth === undefined) return undefined
@@ -35,13 +36,16 @@ export async function givenAuth(
     const value = given[name]
     if (value === undefined) continue
     const result = visibility === 'secret' ? fillReferences(value, env) : null
-    if (result?.ok === false) throw new Error(`--auth-member ${name} ${result.message}`)
+    if (result?.ok === false) throw new UsageError(`--auth-member ${name} ${result.message}`)
     filled[name] = result?.text ?? value
   }
-  const asked = members
-    .filter(([, one]) => one.presence === 'required' && one.visibility === 'secret')
-    .map(([name]) => name)
-    .filter((name) => filled[name] === undefined)
+  const missing = members.filter(
+    ([name, one]) => one.presence === 'required' && filled[name] === undefined,
+  )
+  const shown = missing.find(([, one]) => one.visibility !== 'secret')
+  if (shown !== undefined)
+    throw new UsageError(`--auth ${auth} needs --auth-member ${shown[0]}=VALUE`)
+  const asked = missing.map(([name]) => name)
   const answers = await askSecrets(asked, terminal)
   return {
     type: auth,

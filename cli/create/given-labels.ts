@@ -1,5 +1,6 @@
 import type { Labels, Selector } from '../../core/catalogue/model.ts'
 import { readSelector } from '../../core/catalogue/selector-text.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 /**
  * A selector as kubectl writes it.
@@ -8,7 +9,9 @@ import { readSelector } from '../../core/catalogue/selector-text.ts'
 export function givenSelector(text: string): Selector {
   const selector = readSelector(text)
   if (selector === null)
-    throw new Error(`"${text}" selects nothing: write team=billing,env in (prod,staging),!legacy`)
+    throw new UsageError(
+      `"${text}" selects nothing: write team=billing,env in (prod,staging),!legacy`,
+    )
   return selector
 }
 
@@ -16,6 +19,6 @@ export function givenSelector(text: string): Selector {
 export function givenLabels(text: string): Labels {
   const selector = readSelector(text)
   if (selector === null || selector.match_expressions.length > 0)
-    throw new Error(`"${text}" are no labels: write team=billing,env=prod`)
+    throw new UsageError(`"${text}" are no labels: write team=billing,env=prod`)
   return selector.match_labels
 }
