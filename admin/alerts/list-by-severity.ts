@@ -2,8 +2,8 @@ import { ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
-import { type Answer, answer, invalid, type Refusal } from '../http/outcome.ts'
-import { readCursor, writeCursor } from '../resources/cursor.ts'
+import { type Answer, answer, type Refusal } from '../http/outcome.ts'
+import { NO_CURSOR, readCursor, writeCursor } from '../resources/cursor.ts'
 import { alertView, readAlerts, type StoredAlert } from './alert-view.ts'
 
 /** Beyond the number of any alert, so that a severity comes before all of the next. */
@@ -18,8 +18,7 @@ export async function listBySeverity(
   now: Date,
 ): Promise<Answer | Refusal> {
   const start = query.cursor === undefined ? null : readCursor(query.cursor)
-  if (query.cursor !== undefined && start === null)
-    return invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
+  if (query.cursor !== undefined && start === null) return NO_CURSOR
   const texts = await redis.zrange(REDIS_KEYS.alertIndex(organization_id), '0', '-1', 'WITHSCORES')
   const ids = texts.filter((_, at) => at % 2 === 0)
   const alerts = await readAlerts(redis, organization_id, ids)

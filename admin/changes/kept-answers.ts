@@ -10,6 +10,8 @@ import { waitForEdges } from './wait-for-edges.ts'
 /** Answers can hold a key that is shown once, so they are sealed and kept no longer than a retry needs. */
 const KEPT_MS = 10 * 60_000
 
+export const REPLAYED = { 'idempotent-replayed': 'true' } as const
+
 /** Which request an Idempotency-Key belongs to, and what that request was. */
 export interface RequestIdentity {
   readonly digest: string
@@ -71,7 +73,7 @@ export class KeptAnswers {
       await waitForEdges(this.#context, committed, nowMs())
     }
     const { status, body } = JSON.parse(opened.reveal()) as { status: number; body: unknown }
-    return { kind: 'answer', status, body, headers: { 'idempotent-replayed': 'true' } }
+    return { kind: 'answer', status, body, headers: REPLAYED }
   }
 
   guard(identity: RequestIdentity): Guard {
@@ -107,5 +109,5 @@ const bindingOf = (identity: AnswerOwner): SealBinding => ({
   origin: identity.digest,
 })
 
-const digestOf = (parts: readonly unknown[]): string =>
+export const digestOf = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex')

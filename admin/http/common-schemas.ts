@@ -53,7 +53,7 @@ export const Count = Type.Integer({ minimum: 0 })
 
 /** Items of a page. */
 export const LIST_DEFAULT = 50
-const LIST_LIMIT = 200
+export const LIST_LIMIT = 200
 
 export type PageQuery = Static<TObject<typeof PageQuery>>
 export const PageQuery = {

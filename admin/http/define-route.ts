@@ -39,8 +39,10 @@ export interface Route<
   readonly organization_key?: boolean
   /** Only for the default organization. */
   readonly deployment_wide?: boolean
-  /** Never refused for its form: `body` is the received text, `query` was not checked; Idempotency-Key is ignored. */
+  /** Never refused for its form: `body` is the received text, `query` was not checked; Idempotency-Key is its own matter. */
   readonly forgiving?: boolean
+  /** A forgiving route that honours Idempotency-Key. */
+  readonly repeatable?: boolean
   /** Whether it accepts If-Match. */
   readonly conditional?: boolean
   /** It may take many milliseconds, so it waits for its turn: with those that compute in one piece, or with searches. */

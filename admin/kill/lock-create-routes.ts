@@ -4,7 +4,9 @@ import type { LockOrder, NotLocked, UnsignedLockOrder } from '../../core/kill/pu
 import { withRoom } from '../../core/kill/with-room.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { Strict } from '../http/common-schemas.ts'
-import { defineRoute, type Route } from '../http/define-route.ts'
+import { digestOf, REPLAYED } from '../changes/kept-answers.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
+import { IDEMPOTENCY_KEY } from '../http/idempotency-key.ts'
 import { type Answer, answer, conflict, invalid, notFound, type Refusal } from '../http/outcome.ts'
 import { CreatedLock, LockBody, LockPreview, viewOfLock } from './lock-schemas.ts'
 import { previewLock } from './preview-lock.ts'
@@ -13,8 +15,14 @@ import { isTrial } from './is-trial.ts'
 import { UNSIGNED_BODY_LIMIT } from '../http/read-any-body.ts'
 
 type By =
-  | Pick<LockOrder, 'organization_id' | 'role' | 'actor'>
-  | Pick<UnsignedLockOrder, 'proof' | 'roles' | 'actor' | 'noteUse'>
+  | Pick<LockOrder, 'organization_id' | 'role' | 'actor' | 'repeats'>
+  | Pick<UnsignedLockOrder, 'proof' | 'roles' | 'actor' | 'noteUse' | 'repeats'>
+
+/** Null without a key that can be used: a lock never fails for its headers. Another body is another request. */
+function repeatsOf(headers: AdminCall['headers'], by: unknown, body: string): string | null {
+  const key = headers['idempotency-key']
+  return typeof key === 'string' && IDEMPOTENCY_KEY.test(key) ? digestOf([by, key, body]) : null
+}
 
 /** Served where kills are. */
 export const lockCreateRoutes: readonly Route[] = [
@@ -26,6 +34,7 @@ export const lockCreateRoutes: readonly Route[] = [
     summary:
       'Lock an agent, agents by labels, a key, a scope, an integration, an organization or everything',
     forgiving: true,
+    repeatable: true,
     query: Strict({
       preview: Type.Optional(
         Type.Boolean({ description: 'Answers what it would concern, and locks nothing' }),
@@ -34,25 +43,24 @@ export const lockCreateRoutes: readonly Route[] = [
     body: LockBody,
     answers: { 200: LockPreview, 201: CreatedLock },
     handle: async (call) => {
-      const { actor, context, body, request_id } = call
+      const { actor, context, body, request_id, headers } = call
       if (isTrial(call)) return await previewLock(call)
       const { organization_id, role, email, token_id, source_ip } = actor
       const by = { email, token_id, source_ip, request_id, edge_id: null }
-      const done = await lock(context, body as unknown as string, {
-        organization_id,
-        role,
-        actor: by,
-      })
+      const text = body as unknown as string
+      const repeats = repeatsOf(headers, [organization_id, token_id], text)
+      const done = await lock(context, text, { organization_id, role, actor: by, repeats })
       return done ?? notFound()
     },
     handleUnsigned: async (call) => {
-      const { proof, source_ip, request_id, context } = call
+      const { proof, source_ip, request_id, context, headers } = call
       const body = call.body as unknown as string
       if (isTrial(call) || body.length > UNSIGNED_BODY_LIMIT) return null
       return await lock(context, body, {
         proof,
         roles: ['operator', 'admin'],
         actor: { source_ip, request_id, edge_id: null },
+        repeats: repeatsOf(headers, proof, body),
         noteUse: (organization_id, token_id) => context.tokenUses.note(organization_id, token_id),
       })
     },
@@ -72,7 +80,8 @@ async function lock(context: AdminContext, body: string, by: By): Promise<Answer
     createLock(parts, { ...order, ...by, default_organization }),
   )
   if (typeof done === 'string') return refusalOf(done)
-  return answer(201, { ...viewOfLock(done.lock, done.receipt, true), ignored })
+  const body_of_lock = { ...viewOfLock(done.lock, done.receipt, true), ignored }
+  return answer(201, body_of_lock, done.is_repeated ? REPLAYED : {})
 }
 
 function refusalOf(why: NotLocked): Refusal | null {

@@ -5,9 +5,24 @@ import { endOfLock } from '../../core/decision/locks.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { planLift } from './plan-lift.ts'
 import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
-import { Empty, Id, ListOf, Nullable, Strict } from '../http/common-schemas.ts'
+import {
+  Empty,
+  Id,
+  LIST_LIMIT,
+  ListOf,
+  Nullable,
+  PageQuery,
+  Strict,
+} from '../http/common-schemas.ts'
 import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
 import { DRY_RUN } from '../resources/dry-run.ts'
+import {
+  comparePlaces,
+  type ListPlace,
+  NO_CURSOR,
+  readCursor,
+  writeCursor,
+} from '../resources/cursor.ts'
 import { listRecords } from '../resources/records.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
@@ -27,6 +42,10 @@ export const lockRoutes: readonly Route[] = [
     tag,
     summary: 'List the locks that are in force, newest first',
     query: Strict({
+      ...PageQuery,
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: LIST_LIMIT, description: 'Default: all of them' }),
+      ),
       organization_id: Type.Optional(
         Type.String({
           maxLength: 128,
@@ -36,11 +55,25 @@ export const lockRoutes: readonly Route[] = [
     }),
     answers: { 200: ListOf(LockView) },
     handle: async (call) => {
-      const { organization_id = call.actor.organization_id } = call.query
+      const { organization_id = call.actor.organization_id, cursor, limit = Infinity } = call.query
       if (!mayRead(call, organization_id)) return notFound()
+      const after = cursor === undefined ? null : readCursor(cursor)
+      if (cursor !== undefined && after === null) return NO_CURSOR
       const found = await Promise.all([readAll(call, organization_id), readAll(call, EVERYWHERE)])
-      const data = found.flat().sort((a, b) => (a.created_at < b.created_at ? 1 : -1))
-      return answer(200, { data, next_cursor: null })
+      const rest = found
+        .flat()
+        .map((lock) => ({ lock, place: placeOf(lock) }))
+        .filter(({ place }) => after === null || comparePlaces(place, after) > 0)
+        .sort((a, b) => comparePlaces(a.place, b.place))
+      const page = rest.slice(0, limit)
+      const last = rest.length > page.length ? page.at(-1) : undefined
+      return answer(200, {
+        data: await viewsOf(
+          call,
+          page.map(({ lock }) => lock),
+        ),
+        next_cursor: last === undefined ? null : writeCursor(last.place),
+      })
     },
   }),
   defineRoute({
@@ -54,14 +87,8 @@ export const lockRoutes: readonly Route[] = [
     handle: async (call) => {
       const found = await findLock(call)
       if (found === null) return notFound()
-      const { lock } = found
-      const text = await call.context.redis.hget(
-        REDIS_KEYS.lockReceipts(lock.organization_id),
-        lock.lock_id,
-      )
-      const receipt = text === null ? null : (JSON.parse(text) as LockReceipt)
-      const etag = entityTag(found.text)
-      return answer(200, viewOfLock(lock, receipt, isOwn(call, lock)), { etag })
+      const [view] = await viewsOf(call, [found.lock])
+      return answer(200, view, { etag: entityTag(found.text) })
     },
   }),
   defineRoute({
@@ -130,20 +157,32 @@ const mayRead = ({ actor, context }: AdminCall, organization_id: string): boolea
 const isOwn = ({ actor }: AdminCall, { created_in }: Lock): boolean =>
   actor.organization_id === created_in
 
+const placeOf = ({ created_at, lock_id }: Lock): ListPlace => ({
+  score: String(Date.parse(created_at)),
+  member: lock_id,
+})
+
 /** Those that are over are left out, and removed when there are many. */
-async function readAll(call: AdminCall, organization_id: string) {
-  const { redis, now } = call.context
-  const [texts, receipts] = await Promise.all([
-    redis.hvals(REDIS_KEYS.locks(organization_id)),
-    redis.hgetall(REDIS_KEYS.lockReceipts(organization_id)),
-  ])
+async function readAll(
+  { context: { redis, now } }: AdminCall,
+  organization_id: string,
+): Promise<readonly Lock[]> {
+  const texts = await redis.hvals(REDIS_KEYS.locks(organization_id))
   const now_ms = now().getTime()
-  return texts
-    .map((text) => JSON.parse(text) as Lock)
-    .filter((lock) => endOfLock(lock) > now_ms)
-    .map((lock) => {
-      const receipt = receipts[lock.lock_id]
-      const counted = receipt === undefined ? null : (JSON.parse(receipt) as LockReceipt)
-      return viewOfLock(lock, counted, isOwn(call, lock))
-    })
+  return texts.map((text) => JSON.parse(text) as Lock).filter((lock) => endOfLock(lock) > now_ms)
+}
+
+/** With their receipts, in the same order. */
+async function viewsOf(call: AdminCall, locks: readonly Lock[]) {
+  const { redis } = call.context
+  const receipts = await Promise.all(
+    locks.map(({ organization_id, lock_id }) =>
+      redis.hget(REDIS_KEYS.lockReceipts(organization_id), lock_id),
+    ),
+  )
+  return locks.map((lock, i) => {
+    const text = receipts[i] ?? null
+    const receipt = text === null ? null : (JSON.parse(text) as LockReceipt)
+    return viewOfLock(lock, receipt, isOwn(call, lock))
+  })
 }

@@ -1,3 +1,5 @@
+import { invalid } from '../http/outcome.ts'
+
 /** A position in a list ordered by its index: the score and member of the last item of a page. */
 export interface ListPlace {
   /** As Redis formats it. */
@@ -18,4 +20,13 @@ export function readCursor(text: string): ListPlace | null {
   const match = /^(\d{1,20}) ([\x21-\x7e]{1,128})$/.exec(Buffer.from(text, 'base64url').toString())
   const [, score, member] = match ?? []
   return score === undefined || member === undefined ? null : { score, member }
+}
+
+export const NO_CURSOR = invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
+
+/** Newest first. */
+export function comparePlaces(a: ListPlace, b: ListPlace): number {
+  const byScore = Number(b.score) - Number(a.score)
+  if (byScore !== 0) return byScore
+  return a.member === b.member ? 0 : a.member < b.member ? 1 : -1
 }

@@ -1,9 +1,9 @@
 import { chunksOf } from '../../core/system/chunks-of.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
-import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
+import { type Answer, type Refusal, answer } from '../http/outcome.ts'
 import { BULK_LIMIT } from './bulk-limit.ts'
-import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
+import { comparePlaces, type ListPlace, NO_CURSOR, readCursor, writeCursor } from './cursor.ts'
 import { type Listed, NEWER } from './records.ts'
 
 /** Records per read: as many more as are read quickly, since a record may have 260 kB. */
@@ -35,8 +35,7 @@ export async function listPage<T>(
   show: (records: readonly T[]) => unknown[] | Promise<unknown[]>,
 ): Promise<Answer | Refusal> {
   const start = query.cursor === undefined ? null : readCursor(query.cursor)
-  if (query.cursor !== undefined && start === null)
-    return invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
+  if (query.cursor !== undefined && start === null) return NO_CURSOR
   const limit = query.limit ?? LIST_DEFAULT
   const found: { readonly place: ListPlace; readonly record: T | typeof NEWER }[] = []
   const next =
@@ -95,7 +94,7 @@ const alongIndex =
     const places: ListPlace[] = []
     for (let i = 0; i + 1 < texts.length; i += 2) {
       const place = { member: String(texts[i]), score: String(texts[i + 1]) }
-      if (after === null || compare(place, after) > 0) places.push(place)
+      if (after === null || comparePlaces(place, after) > 0) places.push(place)
     }
     return places.slice(0, count)
   }
@@ -112,16 +111,9 @@ async function amongIds(
       if (score != null) places.push({ score: String(score), member })
     }
   }
-  places.sort(compare)
+  places.sort(comparePlaces)
   return async (after, count) => {
-    const rest = after === null ? places : places.filter((place) => compare(place, after) > 0)
+    const rest = after === null ? places : places.filter((place) => comparePlaces(place, after) > 0)
     return rest.slice(0, count)
   }
-}
-
-/** Newest first. */
-function compare(a: ListPlace, b: ListPlace): number {
-  const byScore = Number(b.score) - Number(a.score)
-  if (byScore !== 0) return byScore
-  return a.member === b.member ? 0 : a.member < b.member ? 1 : -1
 }

@@ -28,7 +28,9 @@ export async function planChange<R>(
     guards: [['HGET', hash, member, text], ...(edited.guards ?? [])],
     writes: [['HSET', hash, member, updated], ...(edited.writes ?? [])],
     targets: [...targets(edited.record), ...(edited.targets ?? [])],
-    ...(isDeepStrictEqual(edited.record, record) ? {} : eventOf(resource, call, edited.record, 'updated')),
+    ...(isDeepStrictEqual(edited.record, record)
+      ? {}
+      : eventOf(resource, call, edited.record, 'updated')),
     needs: needs?.(edited.record) ?? [],
     audits: [
       {

@@ -24,12 +24,12 @@ import {
 import type { RequestLoad } from '../context/request-load.ts'
 import { readAnyBody } from '../http/read-any-body.ts'
 import { isDryRun } from '../resources/dry-run.ts'
+import { IDEMPOTENCY_KEY } from '../http/idempotency-key.ts'
 import { readQuery } from '../http/read-query.ts'
 import { sendCompressed } from '../http/send-compressed.ts'
 import { sendStream } from '../http/send-stream.ts'
 
 const IDEMPOTENCY_MESSAGE = 'must be 1 to 255 visible ASCII characters'
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -270,7 +270,7 @@ function answersOf({ answers, produces }: Route): object {
 }
 
 function documented(route: Route): object {
-  const { tag, summary, params, query, body, role } = route
+  const { method, forgiving, repeatable, tag, summary, params, query, body, role } = route
   return {
     tags: [tag],
     summary,
@@ -279,7 +279,7 @@ function documented(route: Route): object {
     ...(params ? { params } : {}),
     ...(query ? { querystring: query } : {}),
     ...(body ? { body } : {}),
-    ...(route.method === 'POST' && !route.forgiving ? { headers: IdempotencyHeader } : {}),
+    ...(method === 'POST' && (!forgiving || repeatable) ? { headers: IdempotencyHeader } : {}),
     ...(route.conditional ? { headers: IfMatchHeader } : {}),
     response: { ...answersOf(route), '4xx': ErrorSchema, '5xx': ErrorSchema },
   }

@@ -2,13 +2,22 @@ import type { Lock } from '../catalogue/model.ts'
 import { awaitEdges, finishSoon, type KillParts, OWN_FINISH_MS } from './await-edges.ts'
 import { emptyReceipt } from './empty-receipt.ts'
 import type { LockReceipt } from './lock-record.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import {
   type LockOrder,
   type NotLocked,
   publishLock,
+  type RepeatedLock,
   type UnsignedLockOrder,
 } from './publish-lock.ts'
 import { withRows } from './with-counts.ts'
+
+export interface CreatedLock {
+  readonly lock: Lock
+  readonly receipt: LockReceipt
+  /** It was there already. */
+  readonly is_repeated: boolean
+}
 
 /** What no caller of a lock asks for. */
 export const NO_CALL_COUNTS = { last_request: null, requests_last_hour: 0 } as const
@@ -20,14 +29,25 @@ export const NO_CALL_COUNTS = { last_request: null, requests_last_hour: 0 } as c
 export async function createLock(
   parts: KillParts,
   order: Omit<LockOrder, 'own_finish_ms'> | Omit<UnsignedLockOrder, 'own_finish_ms'>,
-): Promise<{ readonly lock: Lock; readonly receipt: LockReceipt } | NotLocked> {
+): Promise<CreatedLock | NotLocked> {
   const locked = await publishLock(parts, { ...order, own_finish_ms: OWN_FINISH_MS })
   if (typeof locked === 'string') return locked
+  if (!('record' in locked)) return await repeated(parts, locked)
   const { record } = locked
   const { counts, rows, isSettled } = await awaitEdges(parts, locked, true)
   const before = record.receipt ?? emptyReceipt(record.lock)
   const receipt = withRows(before, counts, rows, parts.now().toISOString())
   const done = { ...locked, record: { ...record, receipt } }
   await finishSoon(parts, done, { ...counts, metadata: NO_CALL_COUNTS }, isSettled)
-  return { lock: record.lock, receipt: { ...receipt, edges: rows } }
+  return { lock: record.lock, receipt: { ...receipt, edges: rows }, is_repeated: false }
+}
+
+/** In force on every edge, as its first answer would have said. */
+async function repeated(parts: KillParts, locked: RepeatedLock): Promise<CreatedLock> {
+  const { lock } = locked
+  await awaitEdges(parts, locked)
+  const receipts = REDIS_KEYS.lockReceipts(lock.organization_id)
+  const text = await parts.redis.hget(receipts, lock.lock_id)
+  const receipt = text === null ? emptyReceipt(lock) : (JSON.parse(text) as LockReceipt)
+  return { lock, receipt, is_repeated: true }
 }

@@ -30,6 +30,8 @@ interface LockWishes {
   /** Only its administrators lock everything and other organizations. */
   readonly default_organization: string
   readonly own_finish_ms: number
+  /** The digest of a request that creates one lock, however often it is sent; null: each creates one. */
+  readonly repeats?: string | null
 }
 
 /** A lock that is created by somebody who is known, with a role for it. */
@@ -55,6 +57,15 @@ export interface PublishedLock {
   readonly record: LockRecord
   readonly record_text: string
   /** When it was sent to the store, by `nowMs`. */
+  readonly sent_ms: number
+}
+
+/** A lock in force that an equal request has created. */
+export interface RepeatedLock {
+  readonly epoch: number
+  /** Those whose acknowledgement may be missing yet. */
+  readonly edges: readonly string[]
+  readonly lock: Lock
   readonly sent_ms: number
 }
 
@@ -91,6 +102,8 @@ interface LockPlan {
   readonly locks_max: number
   readonly total_max: number
   readonly removed_max: number
+  readonly repeats: boolean
+  readonly kept_ms: number
   /** Null: it has no end. */
   readonly ends_ms: number | null
   readonly minimum_version: string
@@ -117,6 +130,8 @@ const KEYS_OF_ORGANIZATION = {
   integration_id: REDIS_KEYS.integrations('*'),
 }
 
+/** As long as the answers of other requests with an Idempotency-Key are kept. */
+const REPEATS_MS = 10 * 60_000
 /** No text of a caller holds it. */
 const MARK_BYTES = 12
 
@@ -127,7 +142,7 @@ const MARK_BYTES = 12
 export async function publishLock(
   { redis, lease_ms, nowMs, now }: Parts,
   order: LockOrder | UnsignedLockOrder,
-): Promise<PublishedLock | NotLocked> {
+): Promise<PublishedLock | RepeatedLock | NotLocked> {
   const plan = planOf(order, lease_ms + LEASE_MARGIN_MS, now())
   const sent_ms = nowMs()
   const answer = (await sendScript(
@@ -143,13 +158,17 @@ export async function publishLock(
       REDIS_KEYS.organizations,
       REDIS_KEYS.requirements,
       REDIS_KEYS.lockEnds,
+      REDIS_KEYS.lockRepeats(order.repeats ?? ''),
     ],
     [JSON.stringify(plan)],
-  )) as [1, number, string[], string, string] | [0 | -1 | -2 | -3]
-  if (answer[0] !== 1) return NOT_LOCKED[-answer[0]] ?? 'not_signed_in'
-  const [, epoch, edges, record_text, token_id] = answer
-  const record = JSON.parse(record_text) as LockRecord
-  if ('noteUse' in order) order.noteUse(record.lock.created_in, token_id)
+  )) as [1 | 2, number, string[], string, string] | [0 | -1 | -2 | -3]
+  if (answer[0] <= 0) return NOT_LOCKED[-answer[0]] ?? 'not_signed_in'
+  const [, epoch, edges, record_text, token_id] = answer as Exclude<typeof answer, [number]>
+  const found = JSON.parse(record_text) as LockRecord | Lock
+  const lock = 'lock' in found ? found.lock : found
+  if ('noteUse' in order) order.noteUse(lock.created_in, token_id)
+  if (!('lock' in found)) return { epoch, edges, lock, sent_ms }
+  const record = found
   return { epoch, edges, record, record_text, sent_ms }
 }
 
@@ -182,6 +201,8 @@ function planOf(order: LockOrder | UnsignedLockOrder, lease_ms: number, at: Date
     locks_max: LOCKS_MAX,
     total_max: ALL_LOCKS_MAX,
     removed_max: REMOVED_MAX,
+    repeats: order.repeats != null,
+    kept_ms: REPEATS_MS,
     ends_ms: order.expires_at === null ? null : Date.parse(order.expires_at),
     minimum_version: EDGE_MEMBERS.lock,
     channel: CHANNELS.control,

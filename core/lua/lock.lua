@@ -4,8 +4,10 @@
 -- Guarantee: all or nothing. It also runs in a store that is over its memory limit.
 -- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3] their clock · KEYS[4] locks in progress · KEYS[5] hashes of admin tokens
 -- KEYS[6] places of locks · KEYS[7] organizations · KEYS[8] requirements of the store · KEYS[9] ends of locks
+-- KEYS[10] what a request with the same Idempotency-Key has created
 -- ARGV[1] JSON (LockPlan in core/kill/publish-lock.ts)
--- Returns: {1, epoch, edges whose lease may still run, record as JSON, token_id or ''}, or {0} if nobody with a role for it requests
+-- Returns: {1, epoch, edges whose lease may still run, record as JSON, token_id or ''}, with 2 and the lock as JSON if it was created by
+--   an equal request and is in force, or {0} if nobody with a role for it requests
 --   it, {-1} if what it names does not exist, {-2} if there are too many locks, {-3} if the caller may not do that
 -- @include edge-beats
 -- @include publish-change
@@ -20,6 +22,18 @@ if plan.proof ~= cjson.null then
   if not by then return {0} end
 end
 local own, kind, id = by.organization_id, plan.kind, plan.id
+if plan.repeats then
+  local before, written_ms, lock_id = string.match(redis.call('GET', KEYS[10]) or '', '^(%d+) (%d+) (%S+)$')
+  local place = lock_id and redis.call('HGET', KEYS[6], lock_id)
+  local text = place and redis.call('HGET', keyOf('locks', place), lock_id)
+  local ends = text and cjson.decode(text).expires_at
+  if text and not (isText(ends) and ends <= plan.now) then
+    -- Who was alive then and has not acknowledged it by the end of its lease serves no more.
+    local isFresh = now_ms - tonumber(written_ms) < plan.lease_ms
+    local edges = isFresh and redis.call('ZRANGEBYSCORE', KEYS[2], lookAtBeats(KEYS[2], KEYS[3]) - plan.lease_ms, '+inf') or {}
+    return {2, tonumber(before), edges, text, isText(by.token_id) and by.token_id or ''}
+  end
+end
 local isOperating = own == plan.default_organization and by.role == 'admin'
 local organization, agent_name = own, cjson.null
 if kind == 'everything' then
@@ -81,6 +95,9 @@ redis.call('HSET', KEYS[6], plan.lock_id, organization)
 if plan.ends_ms ~= cjson.null then redis.call('ZADD', KEYS[9], plan.ends_ms, plan.lock_id) end
 redis.call('HSET', receipts, plan.lock_id, plan.receipt)
 redis.call('HSET', KEYS[4], epoch_text, record)
+if plan.repeats then
+  redis.call('SET', KEYS[10], epoch_text .. ' ' .. holes.now_ms .. ' ' .. plan.lock_id, 'PX', plan.kept_ms)
+end
 -- No version that knows of this demand is older than the one that locks need.
 redis.call('HSETNX', KEYS[8], 'minimum_version', plan.minimum_version)
 redis.call('XADD', keyOf('activity', own), 'MAXLEN', '~', plan.activity_max, '*', 'e', filled(plan.audit))

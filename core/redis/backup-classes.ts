@@ -53,6 +53,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   session: 'removed',
   sessionIndex: 'removed',
   idempotency: 'removed',
+  lockRepeats: 'removed',
   activity: 'log',
   activityRestoring: 'removed',
   activityDigest: 'removed',

@@ -283,6 +283,13 @@ export const REDIS_KEY_ROWS = {
     type: 'hash',
     holds: 'The sealed answer of a POST with an Idempotency-Key; expires after ten minutes.',
   },
+  lockRepeats: {
+    kind: 'lock-repeats',
+    of: ['digest'],
+    type: 'string',
+    holds:
+      'What a request with an Idempotency-Key has locked: epoch, ms and `lock_id`; expires after ten minutes.',
+  },
   activity: {
     kind: 'activity',
     of: ['organization_id'],

@@ -26,7 +26,7 @@ export const SCRIPTS = {
   'hold-lease': 1,
   'keep-minted': 1,
   kill: 6,
-  lock: 9,
+  lock: 10,
   'justify-request': 1,
   'keep-schedules': 8,
   'live-edges': 2,

@@ -163,6 +163,73 @@ test('with one known target nothing else in the body makes it fail; without, not
   assert.equal(await fleet.redis.hlen(REDIS_KEYS.lockPlaces), 0)
 })
 
+test('a request that is sent again with its Idempotency-Key locks once; no key prevents a lock', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const send = async (key: string, more: object = {}, token = fleet.admin.token) => {
+    const answer = await fetch(`${fleet.admin.url}/admin/locks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'idempotency-key': key },
+      body: JSON.stringify({ target: { agent_id }, ...more }),
+    })
+    assert.equal(answer.status, 201, key)
+    const is_replayed = answer.headers.get('idempotent-replayed') === 'true'
+    return { ...((await answer.json()) as any), is_replayed }
+  }
+  const stands = async (lock_ids: readonly string[]): Promise<void> => {
+    const { data } = await fleet.operator.send('GET', '/admin/locks')
+    const found = data.map((one: { lock_id: string }) => one.lock_id)
+    assert.deepEqual(found.toSorted(), lock_ids.toSorted())
+  }
+  const stream = callOf(access, '/sse')
+  assert.equal(await stream.answered, 200)
+  const first = await send('one')
+  assert.deepEqual(
+    [first.is_replayed, first.complete, first.in_flight_requests_terminated],
+    [false, true, 1],
+  )
+  assert.deepEqual(await send('one'), { ...first, is_replayed: true })
+  // With UTF-8 of two bytes the caller has to sign in first; the script is another.
+  const large = { message: 'é'.repeat(100_000) }
+  const signed = await send('one', large)
+  assert.equal((await send('one', large)).lock_id, signed.lock_id)
+  const at_once = await Promise.all(Array.from({ length: 8 }, () => send('two')))
+  assert.equal(new Set(at_once.map(({ lock_id }) => lock_id)).size, 1)
+  assert.ok(at_once.every(({ complete }) => complete))
+  const { token } = await fleet.operator.send('POST', '/admin/tokens', {
+    email: 'second@example.com',
+    role: 'operator',
+  })
+  const of_others = await send('one', {}, token)
+  const of_body = await send('one', { mode: 'read_only' })
+  const odd = [await send('two keys'), await send('two keys'), await send('k'.repeat(256))]
+  const made = [first, signed, at_once[0], of_others, of_body, ...odd]
+  assert.ok(made.slice(3).every(({ is_replayed }) => !is_replayed))
+  await stands(made.map(({ lock_id }) => lock_id))
+  // Page by page they are the same, in the same order, and the one that a page ends with may have been lifted since.
+  const all = (await fleet.operator.send('GET', '/admin/locks')).data
+  const paged: object[] = []
+  let lifted = ''
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = `limit=3${cursor && `&cursor=${cursor}`}`
+    const page = await fleet.operator.send('GET', `/admin/locks?${query}`)
+    assert.ok(page.data.length <= 3)
+    paged.push(...page.data)
+    if (cursor === '') await unlock((lifted = page.data.at(-1).lock_id))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(paged, all)
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor='])
+    await fleet.operator.send('GET', `/admin/locks?${query}`, undefined, 400)
+  // What it has created is in force no more.
+  await unlock(first.lock_id)
+  const again = await send('one')
+  assert.notEqual(again.lock_id, first.lock_id)
+  assert.equal(again.is_replayed, false)
+  for (const { lock_id } of [again, ...made.slice(1)]) if (lock_id !== lifted) await unlock(lock_id)
+  assert.equal((await callOf(access, '/after').ended).status, 200)
+})
+
 test('who may lock what, and who sees and lifts it', async () => {
   const access = await makeAccess()
   const target = { agent_id: access.agent.agent_id }
