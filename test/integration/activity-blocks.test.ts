@@ -216,7 +216,7 @@ async function decisionsLogged(order: string, passes_at: number): Promise<readon
   await redis.flushall()
   await readDigestPlace(redis, PACKED)
   const of = { organization_id: PACKED, request_id: 'a-request-of-an-agent' }
-  for (const [i, kind] of [...order].entries()) {
+  for (const [i, kind] of Array.from(order).entries()) {
     if (i === passes_at) await passAMinute()
     const refused = activityEntry('permission_denied', { ...of, decision: 'blocked' })
     if (kind === 'b') await recordBlocks(redis, PACKED, [JSON.stringify(aCall(of))])
@@ -234,7 +234,11 @@ test('a call that one process refused and another allowed has an entry of each, 
         const found = await decisionsLogged(order, passes_at)
         return minute === (await minuteNow()) ? found : null
       })
-      assert.deepEqual(logged.toSorted(), ['allowed', 'blocked'], `${order} ${passes_at}`)
+      assert.deepEqual(
+        logged.map(String).toSorted(),
+        ['allowed', 'blocked'],
+        `${order} ${passes_at}`,
+      )
     }
 })
 

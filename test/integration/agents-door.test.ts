@@ -122,7 +122,10 @@ test('an agent sees its own refusals with what to do', async () => {
   })
   assert.equal(entry.error, 'permission_denied')
   assert.equal(entry.message, refused.json().message)
-  assert.deepEqual([entry.url, entry.endpoint], [`${base_url}/things/9`, new URL(entry.url).pathname])
+  assert.deepEqual(
+    [entry.url, entry.endpoint],
+    [`${base_url}/things/9`, new URL(entry.url).pathname],
+  )
   const other = (await ask('GET', 'me/denials', hidden.headers)).json()
   assert.deepEqual(other, { data: [] })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -15,7 +15,7 @@ import { revokeTokens } from '../../core/oauth/revoke-token.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { SecretReferences } from '../../core/secret/secret-references.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
-import { askToken } from '../../core/token/ask-token.ts'
+import { GRANT_REDIRECT, makeGrant } from '../kit/make-grant.ts'
 import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { until } from '../kit/until.ts'
@@ -23,8 +23,6 @@ import { storesOf } from '../unit/decision-kit.ts'
 import { Secret } from '../../core/keys/secret.ts'
 
 const ORGANIZATION = 'org_grants'
-const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
-const RESOURCE = 'https://api.test/'
 const ring = parseKeyRing(randomBytes(32).toString('base64'))
 const egress = {
   policy: new AddressPolicy(['127.0.0.0/8']),
@@ -51,63 +49,12 @@ let redis: RedisClient
 let provider: OidcProvider
 before(async () => {
   redis = (await unitStore()).redis
-  provider = await startOidcProvider({ redirect_uri: REDIRECT })
+  provider = await startOidcProvider({ redirect_uri: GRANT_REDIRECT })
 })
 after(() => provider.stop())
 
-/** A connection to which a user has consented at the provider. */
-async function granted(more: object = {}): Promise<GrantOwner> {
-  const { issuer, client } = provider
-  const owner = {
-    organization_id: ORGANIZATION,
-    integration_id: 'int_1',
-    connection_id: `con_${randomBytes(6).toString('hex')}`,
-    base_url: 'https://api.test',
-    auth: {
-      type: 'oauth2_authorization_code' as const,
-      authorization_url: `${issuer}/auth`,
-      token_url: `${issuer}/token`,
-      revocation_url: `${issuer}/token/revocation`,
-      ...client,
-      ...more,
-    },
-  }
-  const verifier = randomBytes(32).toString('base64url')
-  const query = new URLSearchParams({
-    client_id: client.client_id,
-    response_type: 'code',
-    redirect_uri: REDIRECT,
-    scope: 'openid offline_access read',
-    prompt: 'consent',
-    resource: RESOURCE,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  })
-  const back = await provider.consent(`${issuer}/auth?${query.toString()}`)
-  const answer = await askToken(
-    egress,
-    { ...client, client_secret: new Secret(client.client_secret), token_url: `${issuer}/token` },
-    {
-      style: 'basic',
-      form: new URLSearchParams({
-        grant_type: 'authorization_code',
-        code: back.searchParams.get('code') ?? '',
-        redirect_uri: REDIRECT,
-        code_verifier: verifier,
-      }),
-      deadline: AbortSignal.timeout(10_000),
-    },
-  )
-  assert.ok(answer.kind === 'token')
-  const sealed: GrantOwner = { ...owner, auth: sealAuth(ring, owner) }
-  const connection = { ...sealed, name: 'mine', subject: 'shared', status: 'active' }
-  const connections = REDIS_KEYS.connections(ORGANIZATION)
-  await redis.hset(connections, sealed.connection_id, JSON.stringify(connection))
-  const { now_ms, text } = await readGrant(redis, sealed)
-  const grant = grantOf(ring, sealed, null, { ...answer, style: 'basic', started_ms: now_ms })
-  assert.ok(await swapGrant(redis, sealed, text, grant))
-  return sealed
-}
+const granted = (more: object = {}): Promise<GrantOwner> =>
+  makeGrant({ ...parts, provider, redis }, ORGANIZATION, more)
 
 const refresh = (owner: GrantOwner, store = redis): Promise<Refreshed> =>
   refreshGrant({ ...parts, redis: store, lease_ms: 1000 }, owner, ALWAYS)

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
@@ -8,19 +8,15 @@ import { refreshGrants } from '../../admin/oauth/refresh-grants.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Connection } from '../../core/catalogue/model.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
-import { Secret } from '../../core/keys/secret.ts'
-import { type Grant, grantOf } from '../../core/oauth/grant.ts'
-import { readGrant, swapGrant } from '../../core/oauth/grant-store.ts'
+import type { Grant } from '../../core/oauth/grant.ts'
 import type { GrantOwner } from '../../core/oauth/refresh-grant.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readSettings } from '../../core/settings/settings.ts'
-import { sealAuth } from '../../core/store/credential-binding.ts'
-import { askToken } from '../../core/token/ask-token.ts'
 import { egressOf } from '../../core/token/egress-of.ts'
 import { openTokenCache } from '../../ext-proc/credential/open-token-cache.ts'
-import { type OidcProvider, startOidcProvider } from '../kit/start-oidc-provider.ts'
+import { GRANT_INTEGRATION, GRANT_REDIRECT, makeGrant } from '../kit/make-grant.ts'
+import { startOidcProvider } from '../kit/start-oidc-provider.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { NO_REFERENCES } from '../kit/no-references.ts'
 import { until } from '../kit/until.ts'
@@ -33,7 +29,6 @@ import { until } from '../kit/until.ts'
  * the one before has left is dealt with: kills that follow each other without end use up any grace.
  */
 const ORG = 'org_witness'
-const REDIRECT = 'http://127.0.0.1:9/oauth/callback'
 const LIFETIME_S = 5
 /** An edge uses a token until 1.5 s before its end, which the provider rounds to seconds. A check that comes later says nothing. */
 const MARGIN_MS = 450
@@ -129,7 +124,7 @@ async function witness(): Promise<void> {
   const kills_wanted = Number(values.kills)
   const valkey = await startValkey()
   const grace_s = Number(values.grace)
-  const of = { redirect_uri: REDIRECT, lifetime_s: LIFETIME_S, grace_s }
+  const of = { redirect_uri: GRANT_REDIRECT, lifetime_s: LIFETIME_S, grace_s }
   const provider = await startOidcProvider(of)
   const redis = connectRedis(valkey.url, { name: 'witness', role: 'commands' })
   await until('the store is connected', () => redis.status === 'ready')
@@ -160,10 +155,23 @@ async function witness(): Promise<void> {
   const edges = kills_wanted > 0 ? 1 : Number(values.edges)
   const admins = kills_wanted > 0 ? 1 : ADMINS
   const ring = parseKeyRing(key)
+  const more =
+    grace_s > 0
+      ? { refresh_reuse_s: String(grace_s) }
+      : { introspection_url: `${provider.issuer}/token/introspection` }
+  const api = JSON.stringify({
+    ...GRANT_INTEGRATION,
+    organization_id: ORG,
+    auth: { type: 'none' },
+  })
+  await redis.hset(REDIS_KEYS.integrations(ORG), GRANT_INTEGRATION.integration_id, api)
   let consents = 0
   const consent = async (): Promise<void> => {
     consents++
-    await granted(provider, redis, ring, grace_s).finally(() => consents--)
+    const owner = await makeGrant({ provider, redis, ring, egress }, ORG, more).finally(
+      () => consents--,
+    )
+    await redis.hset('witness-owners', owner.connection_id, JSON.stringify(owner))
   }
   for (let i = 0; i < (kills_wanted > 0 ? CONNECTIONS_KILLED : CONNECTIONS); i++) await consent()
   for (let i = 0; i < edges; i++) start('edge', i)
@@ -258,63 +266,4 @@ function countsOf(texts: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1
   return counts
-}
-
-/** A connection to which a user has consented. */
-async function granted(
-  provider: OidcProvider,
-  redis: RedisClient,
-  ring: ReturnType<typeof parseKeyRing>,
-  grace_s: number,
-): Promise<void> {
-  const { issuer, client } = provider
-  const connection_id = `con_${randomBytes(6).toString('hex')}`
-  const place = { organization_id: ORG, integration_id: 'int_1', base_url: 'https://api.test' }
-  const urls = {
-    type: 'oauth2_authorization_code' as const,
-    authorization_url: `${issuer}/auth`,
-    token_url: `${issuer}/token`,
-    ...(grace_s > 0
-      ? { refresh_reuse_s: String(grace_s) }
-      : { introspection_url: `${issuer}/token/introspection` }),
-  }
-  const plain = { ...place, connection_id, auth: { ...urls, ...client } }
-  const verifier = randomBytes(32).toString('base64url')
-  const query = new URLSearchParams({
-    client_id: client.client_id,
-    response_type: 'code',
-    redirect_uri: REDIRECT,
-    scope: 'openid offline_access read',
-    prompt: 'consent',
-    resource: 'https://api.test/',
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  })
-  const back = await provider.consent(`${issuer}/auth?${query.toString()}`)
-  const form = new URLSearchParams({
-    grant_type: 'authorization_code',
-    code: back.searchParams.get('code') ?? '',
-    redirect_uri: REDIRECT,
-    code_verifier: verifier,
-  })
-  const own = {
-    ...client,
-    client_secret: new Secret(client.client_secret),
-    token_url: urls.token_url,
-  }
-  const request = { style: 'basic', form, deadline: AbortSignal.timeout(10_000) } as const
-  const answer = await askToken(egress, own, request)
-  if (answer.kind !== 'token') throw new Error('the provider gave no tokens')
-  const owner: GrantOwner = { ...plain, auth: sealAuth(ring, plain) }
-  const connection = { ...owner, name: 'mine', subject: 'shared', status: 'active' }
-  const { now_ms, text } = await readGrant(redis, owner)
-  const grant = grantOf(ring, owner, null, { ...answer, style: 'basic', started_ms: now_ms })
-  await redis.hset(
-    REDIS_KEYS.integrations(ORG),
-    'int_1',
-    JSON.stringify({ ...place, auth: { type: 'none' } }),
-  )
-  await redis.hset(REDIS_KEYS.connections(ORG), connection_id, JSON.stringify(connection))
-  await swapGrant(redis, owner, text, grant)
-  await redis.hset('witness-owners', connection_id, JSON.stringify(owner))
 }
