@@ -11,6 +11,7 @@ import { needsConsent } from '../oauth/needs-consent.ts'
 import { readRecord } from '../resources/records.ts'
 import type { Edited, View } from '../resources/resource.ts'
 import { checkConnectionsTotal } from './check-connections-total.ts'
+import { checkSharedName } from './check-shared-name.ts'
 import type { EditableConnection } from './connection-schemas.ts'
 
 /** A new credential makes the connection active, unless the request says otherwise. */
@@ -36,10 +37,15 @@ export async function editConnection({
   // New endpoints, or another client: what was consented to before is not theirs.
   const status = consents && auth !== undefined ? 'needs_consent' : asked
   const renamed: Connection = { ...current, name, status }
+  const { organization_id, integration_id } = current
+  if (name !== current.name) {
+    const others = REDIS_KEYS.integrationConnections(organization_id, integration_id)
+    const refused = await checkSharedName(redis, renamed, await redis.hgetall(others))
+    if (refused !== null) return refused
+  }
   const writes =
     status === 'active' ? [] : forgetGrant(current.organization_id, current.connection_id)
   if (auth === undefined) return { kind: 'edited', record: renamed, writes }
-  const { organization_id, integration_id } = current
   const issues = checkAuth(auth as PlainAuth, mayNameIn(settings.secretRefs, organization_id))
   if (issues.length > 0) return invalid(issues)
   const integrations = REDIS_KEYS.integrations(organization_id)

@@ -12,6 +12,7 @@ import { isDryRun } from '../resources/dry-run.ts'
 import { readRecord } from '../resources/records.ts'
 import type { Made, Params } from '../resources/resource.ts'
 import { checkConnectionsTotal } from './check-connections-total.ts'
+import { checkSharedName } from './check-shared-name.ts'
 import { CONNECTIONS_LIMIT, type NewConnection } from './connection-schemas.ts'
 
 const AGENT = 'agent:'
@@ -63,6 +64,8 @@ export async function makeConnection(
     created_at: now().toISOString(),
   }
   const { connection_id } = plain
+  const named = await checkSharedName(redis, plain, others)
+  if (named !== null) return named
   const owner = { ...ownerOfConnection(integration.record, plain), connection_id }
   const connection = { ...plain, auth: sealAuth(ring, owner) }
   const excess = await checkConnectionsTotal(redis, connection, null)

@@ -223,6 +223,42 @@ test('running calls end with their connection, and those of another one go on', 
   closeOpenCalls()
 })
 
+test('one integration has one shared connection of a name, by whatever way it gets the name', async () => {
+  const [own, other] = [await makeApi({ type: 'none' }), await makeApi({ type: 'none' })]
+  const agent = await operator.makeAgent()
+  const { connection_id } = await connect(own, 'billing', 'shared')
+  const second = await connect(own, 'support', 'shared')
+  await connect(other, 'billing', 'shared')
+  await connect(own, 'billing', `agent:${agent.agent_id}`)
+  const path = `/admin/integrations/${own.integration_id}/connections`
+  const auth = { type: 'none' }
+  for (const [method, at, body] of [
+    ['POST', path, { name: 'billing', auth }],
+    ['PATCH', `${path}/${second.connection_id}`, { name: 'billing' }],
+  ] as const) {
+    const { error, details } = await operator.send(method, at, body, 409)
+    assert.deepEqual([error, details], ['conflict', { reason: 'name_taken', connection_id }])
+  }
+  await operator.send('PATCH', `${path}/${connection_id}`, { name: 'billing', auth })
+  await operator.send('PATCH', `${path}/${connection_id}`, { name: 'old billing' })
+  await operator.send('PATCH', `${path}/${second.connection_id}`, { name: 'billing' })
+  const at_once = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const answer = await fetch(stack.apiUrl + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${stack.adminToken}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ name: 'at once', auth }),
+      })
+      return answer.status
+    }),
+  )
+  const [created, ...others] = at_once.map(String).toSorted()
+  assert.deepEqual([created, new Set(others)], ['201', new Set(['409'])])
+})
+
 test('a call without a connection is refused with a link that an operator uses once', async () => {
   const own = await makeApi({ type: 'none' })
   const agent = await operator.makeAgent()
