@@ -17,7 +17,7 @@ import {
 import { checkPrecondition, entityTag } from '../http/entity-tag.ts'
 import { DRY_RUN } from '../resources/dry-run.ts'
 import {
-  comparePlaces,
+  compareListPlaces,
   type ListPlace,
   NO_CURSOR,
   readCursor,
@@ -63,8 +63,8 @@ export const lockRoutes: readonly Route[] = [
       const rest = found
         .flat()
         .map((lock) => ({ lock, place: placeOf(lock) }))
-        .filter(({ place }) => after === null || comparePlaces(place, after) > 0)
-        .sort((a, b) => comparePlaces(a.place, b.place))
+        .filter(({ place }) => after === null || compareListPlaces(place, after) > 0)
+        .sort((a, b) => compareListPlaces(a.place, b.place))
       const page = rest.slice(0, limit)
       const last = rest.length > page.length ? page.at(-1) : undefined
       return answer(200, {

@@ -25,7 +25,7 @@ export function readCursor(text: string): ListPlace | null {
 export const NO_CURSOR = invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
 
 /** Newest first. */
-export function comparePlaces(a: ListPlace, b: ListPlace): number {
+export function compareListPlaces(a: ListPlace, b: ListPlace): number {
   const byScore = Number(b.score) - Number(a.score)
   if (byScore !== 0) return byScore
   return a.member === b.member ? 0 : a.member < b.member ? 1 : -1

@@ -3,7 +3,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer } from '../http/outcome.ts'
 import { BULK_LIMIT } from './bulk-limit.ts'
-import { comparePlaces, type ListPlace, NO_CURSOR, readCursor, writeCursor } from './cursor.ts'
+import { compareListPlaces, type ListPlace, NO_CURSOR, readCursor, writeCursor } from './cursor.ts'
 import { type Listed, NEWER } from './records.ts'
 
 /** Records per read: as many more as are read quickly, since a record may have 260 kB. */
@@ -94,7 +94,7 @@ const alongIndex =
     const places: ListPlace[] = []
     for (let i = 0; i + 1 < texts.length; i += 2) {
       const place = { member: String(texts[i]), score: String(texts[i + 1]) }
-      if (after === null || comparePlaces(place, after) > 0) places.push(place)
+      if (after === null || compareListPlaces(place, after) > 0) places.push(place)
     }
     return places.slice(0, count)
   }
@@ -111,9 +111,10 @@ async function amongIds(
       if (score != null) places.push({ score: String(score), member })
     }
   }
-  places.sort(comparePlaces)
+  places.sort(compareListPlaces)
   return async (after, count) => {
-    const rest = after === null ? places : places.filter((place) => comparePlaces(place, after) > 0)
+    const rest =
+      after === null ? places : places.filter((place) => compareListPlaces(place, after) > 0)
     return rest.slice(0, count)
   }
 }

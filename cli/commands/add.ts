@@ -11,7 +11,7 @@ import { checkEntry } from '../config/check-entry.ts'
 import {
   expandTemplate,
   findTemplate,
-  scopeOf,
+  scopeOfActions,
   unknownTemplate,
 } from '../config/expand-template.ts'
 import type { Json } from '../config/section-resources.ts'
@@ -53,7 +53,7 @@ export async function runAdd(
     options.actions === undefined ? proposedActions(template) : knownOf(options.actions)
   const proxy_url = await proxyAddress(options)
   const refusals: string[] = []
-  const scope = scopeOf(template, actions, (_, message) => void refusals.push(message))
+  const scope = scopeOfActions(template, actions, (_, message) => void refusals.push(message))
   const [refused] = refusals
   if (agent !== undefined && refused !== undefined)
     throw new UsageError(`--actions ${actions.join(',')} ${refused}.`)

@@ -32,7 +32,7 @@ export function expandTemplate(kind: string, item: Json): Expanded {
   if (parameters !== undefined) issue('/parameters', 'belong to an integration')
   const isSelecting = own['integration_selector'] !== undefined
   const integration = isSelecting ? {} : { integration: template.name }
-  return { item: { ...scopeOf(template, actions, issue), ...integration, ...own }, issues }
+  return { item: { ...scopeOfActions(template, actions, issue), ...integration, ...own }, issues }
 }
 
 export const findTemplate = (name: string): ApiTemplate | null =>
@@ -83,7 +83,7 @@ function integrationOf(template: ApiTemplate, own: Json, given: unknown, issue: 
 }
 
 /** The scope of the actions, for no integration yet. */
-export function scopeOf(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
+export function scopeOfActions(template: ApiTemplate, given: unknown, issue: AddIssue): Json {
   const has = actionsOf(template)
   const proposed = given === undefined ? has.filter((action) => action === 'read') : []
   const actions: readonly unknown[] = Array.isArray(given) ? given : proposed

@@ -12,7 +12,7 @@ import {
 } from './publish-lock.ts'
 import { withRows } from './with-counts.ts'
 
-export interface CreatedLock {
+export interface MadeLock {
   readonly lock: Lock
   readonly receipt: LockReceipt
   /** It was there already. */
@@ -29,7 +29,7 @@ export const NO_CALL_COUNTS = { last_request: null, requests_last_hour: 0 } as c
 export async function createLock(
   parts: KillParts,
   order: Omit<LockOrder, 'own_finish_ms'> | Omit<UnsignedLockOrder, 'own_finish_ms'>,
-): Promise<CreatedLock | NotLocked> {
+): Promise<MadeLock | NotLocked> {
   const locked = await publishLock(parts, { ...order, own_finish_ms: OWN_FINISH_MS })
   if (typeof locked === 'string') return locked
   if (!('record' in locked)) return await repeated(parts, locked)
@@ -43,7 +43,7 @@ export async function createLock(
 }
 
 /** In force on every edge, as its first answer would have said. */
-async function repeated(parts: KillParts, locked: RepeatedLock): Promise<CreatedLock> {
+async function repeated(parts: KillParts, locked: RepeatedLock): Promise<MadeLock> {
   const { lock } = locked
   await awaitEdges(parts, locked)
   const receipts = REDIS_KEYS.lockReceipts(lock.organization_id)
