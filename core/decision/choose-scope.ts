@@ -107,7 +107,7 @@ function choose(
         rule: allows_socket ? upgraded : rule,
         settings,
         allows_socket,
-        approval: neededApproval(there, call, overridden, budget),
+        approval: neededApproval(there, compiled, rule, call, overridden, budget),
       }
     }
     nearest ??= nearestOf(compiled, rule)
@@ -255,41 +255,72 @@ function spellings(method: string): string[] {
   return method === upper ? [method] : [method, upper]
 }
 
+const mayAsk = ({ asking_methods }: CompiledScope, { method }: ScopedCall): boolean =>
+  asking_methods.size > 0 &&
+  (asking_methods.has('*') ||
+    asking_methods.has(method) ||
+    asking_methods.has(method.toUpperCase()))
+
+/** Whether a lenient upstream reads a call, and the rules for it, just as they are written. */
+const isReadAlike = ({ paths }: CompiledScope, call: ScopedCall): boolean =>
+  paths.split === paths.written &&
+  call.readings.length === 0 &&
+  call.method === call.method.toUpperCase() &&
+  foldSegments(call) === call &&
+  foldAndSplitSegments(call, call) === call
+
 /**
  * What a person has to allow, as the call and its overrides are written and as a lenient upstream may read them: in each reading the
  * first rule of every scope counts that matches, so that spelling cannot select a rule without approval.
+ * @param rule of the governing scope, the first that matches the call as it is written
  */
 function neededApproval(
   there: IntegrationScopes,
+  governing: CompiledScope,
+  rule: number,
   call: ScopedCall,
   overridden: readonly ScopedCall[],
   budget: MatchBudget,
 ): NeededApproval | null {
   let by: AskingRule[] | null = null
-  for (const { scope, paths, asking_methods } of there.scopes) {
-    if (asking_methods.size === 0) continue
-    const found = new Set<number>()
-    const look = (trie: PathTrie, { segments, from }: SegmentRange, methods: string[]): void => {
-      const matching = trie.match(segments, from, budget)
-      for (const method of methods) {
-        const rule = matching.find((i) => allowsMethod(scope.rules[i], method))
-        if (rule !== undefined && scope.rules[rule]?.approval !== undefined) found.add(rule)
-      }
-    }
-    for (const one of [call, ...overridden]) {
-      const methods = spellings(one.method)
-      if (!asking_methods.has('*') && !methods.some((method) => asking_methods.has(method)))
-        continue
-      const { folded, split } = readLeniently(one)
-      look(paths.written, one, methods)
-      for (const reading of one.readings) look(paths.written, reading, methods)
-      // Usually the same as above.
-      if (folded !== one || paths.folded !== paths.written) look(paths.folded, folded, methods)
-      for (const range of split)
-        if (range !== folded || paths.split !== paths.folded) look(paths.split, range, methods)
-    }
+  for (const compiled of there.scopes) {
+    if (!mayAsk(compiled, call) && !overridden.some((one) => mayAsk(compiled, one))) continue
+    const { scope } = compiled
+    const isSettled =
+      compiled === governing && overridden.length === 0 && isReadAlike(compiled, call)
+    const first = isSettled ? [rule] : firstRules(compiled, [call, ...overridden], budget)
+    const asking = first.filter((i) => scope.rules[i]?.approval !== undefined)
     by ??= []
-    by.push(...[...found].sort((a, b) => a - b).map((rule) => ({ scope, rule })))
+    by.push(...asking.map((i) => ({ scope, rule: i })))
   }
   return by === null ? null : mergeApprovals(by)
+}
+
+/** The first rule that matches each reading of calls that may ask for an approval, in ascending order. */
+function firstRules(
+  compiled: CompiledScope,
+  calls: readonly ScopedCall[],
+  budget: MatchBudget,
+): readonly number[] {
+  const { scope, paths } = compiled
+  const found = new Set<number>()
+  const look = (trie: PathTrie, { segments, from }: SegmentRange, methods: string[]): void => {
+    const matching = trie.match(segments, from, budget)
+    for (const method of methods) {
+      const rule = matching.find((i) => allowsMethod(scope.rules[i], method))
+      if (rule !== undefined) found.add(rule)
+    }
+  }
+  for (const one of calls) {
+    if (!mayAsk(compiled, one)) continue
+    const methods = spellings(one.method)
+    const { folded, split } = readLeniently(one)
+    look(paths.written, one, methods)
+    for (const reading of one.readings) look(paths.written, reading, methods)
+    // Usually the same as above.
+    if (folded !== one || paths.folded !== paths.written) look(paths.folded, folded, methods)
+    for (const range of split)
+      if (range !== folded || paths.split !== paths.folded) look(paths.split, range, methods)
+  }
+  return [...found].sort((a, b) => a - b)
 }

@@ -42,10 +42,11 @@ function askedOf(
   method: string,
   path: string,
   more: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string } = {},
+  integration = API,
 ): readonly string[] | string | null {
   const { answer, approval } = explainCall({
     agent: { agent: anAgent(), killed_at: null, scopes: compileScopes(scopes) },
-    integrations: compileIntegrations([API]),
+    integrations: compileIntegrations([integration]),
     now_ms: 0,
     method,
     url: `https://x/v1${path}`,
@@ -74,10 +75,24 @@ test('the first rule that matches asks, in every reading of the path and of the 
     ['POST', '/CHARGES/A', ['scp_pay 1']],
     ['POST', '/ch%61rges', ['scp_pay 1']],
     ['POST', '/charges%2Fa', ['scp_pay 1']],
+    ['POST', '/charges%252Fa', ['scp_pay 1']],
     ['post', '/charges', ['scp_pay 1']],
     ['POST', '/charges/tesT', ['scp_pay 1']],
   ] as const)
     assert.deepEqual(askedOf([CHARGES], method, path), expected, `${method} ${path}`)
+  const keeping = anIntegration('https://x/v1', {
+    integration_id: 'int_a',
+    allow_encoded_slashes: true,
+  })
+  assert.deepEqual(askedOf([CHARGES], 'POST', '/charges%2Fa', {}, keeping), ['scp_pay 1'])
+  for (const paths of [['/Charges'], ['/charges%2Fall']]) {
+    const rules = [
+      { methods: ['POST'], paths, approval: asks() },
+      { methods: ['*'], paths: ['/**'] },
+    ]
+    const path = paths[0]?.toLowerCase().replace('%2f', '/') ?? ''
+    assert.deepEqual(askedOf([aScope({ name: 'p', rules })], 'POST', path), ['scp_p 0'], path)
+  }
 })
 
 test('what a header, the query or the body names asks too', () => {
