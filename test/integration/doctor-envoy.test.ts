@@ -162,14 +162,6 @@ const ROWS: readonly Row[] = [
     /receiving_namespaces/,
   ],
   [
-    'no retries of a processor',
-    (of) => {
-      delete of.extProc.grpc_service.retry_policy
-    },
-    /does not keep what it sends to a processor/,
-    /grpc_service\.retry_policy: \{\}/,
-  ],
-  [
     'a Lua filter behind ours',
     (of) =>
       of.behind(

@@ -58,27 +58,20 @@ export function checkProcessorCluster(
   return [...found, ...checkRetries(check, config, all), ...checkTls(check, cluster)]
 }
 
-/**
- * Envoy applies the policy of the cluster, or else that of the filter. Without a policy in the filter, which may be empty, it does not
- * keep what it would have to send again.
- */
+/** Envoy applies the policy of the cluster, or else that of the filter. */
 function checkRetries(check: string, config: Message, cluster: readonly Message[]): CheckResult[] {
   const retries = (policy: unknown): boolean => Number(at(policy, 'num_retries') ?? 0) > 0
-  const inFilter = at(config, 'grpc_service', 'retry_policy')
-  const isInCluster = cluster.some((one) => retries(one['retry_policy']))
-  if (isInCluster ? inFilter !== undefined : retries(inFilter)) return []
+  if (
+    cluster.some((one) => retries(one['retry_policy'])) ||
+    retries(at(config, 'grpc_service', 'retry_policy'))
+  )
+    return []
   return [
-    isInCluster
-      ? warning(
-          check,
-          'Envoy does not keep what it sends to a processor, so it cannot send it to another one',
-          'Set grpc_service.retry_policy: {} in the filter.',
-        )
-      : warning(
-          check,
-          'calls are refused while a processor is restarted',
-          'Add the retry_policy of the cluster that agw envoy-config prints, and grpc_service.retry_policy: {} in the filter.',
-        ),
+    warning(
+      check,
+      'calls are refused while a processor is restarted',
+      'Add the retry_policy of the cluster that agw envoy-config prints.',
+    ),
   ]
 }
 
