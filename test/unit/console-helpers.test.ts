@@ -21,6 +21,7 @@ const { timeTicks } = await built('time-ticks')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
 const { whyOf } = await built('why-of')
+const { rateText } = await built('parts/flow-picture')
 const { countOf } = await built('count-of')
 const { agentActions, actionsNamed, verbOf } = await built('actions-named')
 
@@ -422,4 +423,9 @@ test('a call that Envoy did not send says who answered it, or why', () => {
     `${begin} Another filter or route of this Envoy answered: ${details}.`,
   )
   assert.equal(of({ details, cause: 'No route matched.' }), `${begin} No route matched.`)
+})
+
+test('a rate of few calls is not shown as none', () => {
+  const texts = [0, 1, 5, 6, 60, 90].map((calls) => rateText(calls, 60))
+  assert.deepEqual(texts, ['0', '<0.1', '<0.1', '0.1', '1', '1.5'])
 })

@@ -3,7 +3,7 @@ import { withQuery } from '../api.ts'
 import type { Flow } from '../api-types.ts'
 import { countOf } from '../count-of.ts'
 import { AgentLink } from '../parts/bits.tsx'
-import { FlowPicture } from '../parts/flow-picture.tsx'
+import { FlowPicture, rateText } from '../parts/flow-picture.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { StaleNote } from '../parts/stale-note.tsx'
 import { Table } from '../parts/table.tsx'
@@ -62,11 +62,9 @@ export function FlowPage({ query }: { query: Readonly<Record<string, string>> })
   )
 }
 
-const rate = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
-
 function Pairs({ flow: { pairs, others, minutes, from } }: { flow: Flow }) {
   const left = others.allowed + others.refused
-  const perMinute = (calls: number): string => rate.format(calls / minutes)
+  const perMinute = (calls: number): string => rateText(calls, minutes)
   return (
     <details>
       <summary>As a table</summary>

@@ -31,12 +31,19 @@ interface Ribbon {
 }
 
 const rate = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const LEAST_SHOWN = 0.1
+
+/** Few calls are not shown as none. */
+export function rateText(calls: number, minutes: number): string {
+  const each = calls / minutes
+  return each > 0 && each < LEAST_SHOWN ? `<${LEAST_SHOWN}` : rate.format(each)
+}
 
 /** Agents at the left, APIs at the right. Ribbons are as wide as their calls; refused ones end at the gate. */
 export function FlowPicture({ flow }: { flow: Flow }) {
   const { agents, apis, ribbons } = pictureOf(flow)
   const { total, minutes } = flow
-  const perMinute = (calls: number): string => rate.format(calls / minutes)
+  const perMinute = (calls: number): string => rateText(calls, minutes)
   return (
     <>
       <p class="flow-total">
