@@ -35,13 +35,20 @@ export function AccessMapPage({ query }: { query: Readonly<Record<string, string
         <TextField label="Agent or API" type="search" value={q} onValue={setQ} maxLength={200} />
       </div>
       <Loaded from={map}>
-        {(value) => (
-          <>
-            <Legend from={value.from} exact={value.exact} />
-            <Matrix map={value} q={q.trim().toLowerCase()} />
-            <Unused map={value} onRemoved={map.reload} />
-          </>
-        )}
+        {(value) =>
+          value.agents.length === 0 ? (
+            <p class="empty">
+              No agent yet. <a href={linkTo(['agents'], { do: 'create' })}>Create one</a>, and a
+              scope that lets it call an API.
+            </p>
+          ) : (
+            <>
+              <Legend from={value.from} exact={value.exact} />
+              <Matrix map={value} q={q.trim().toLowerCase()} />
+              <Unused map={value} onRemoved={map.reload} />
+            </>
+          )
+        }
       </Loaded>
     </>
   )
@@ -73,11 +80,7 @@ function Matrix({ map, q }: { map: AccessMap; q: string }) {
         caption="Access map"
         rows={first}
         keyOf={({ agent }) => agent.agent_id}
-        empty={
-          q === ''
-            ? 'No agent yet. Create one on the page Agents, and a scope that lets it call an API.'
-            : 'No agent and no API has this in its name.'
-        }
+        empty="No agent and no API has this in its name."
         columns={[
           {
             head: 'Agent',
