@@ -27,7 +27,7 @@ import {
  * the image with `up --build`, then: what the engine made of the hardening, the main job over the published ports, every command
  * of the containers guide, the end of an edge, a restart of the stack, a stop with a call in flight, `down`.
  *
- *     apt-get install podman runc buildah mmdebstrap netavark aardvark-dns      (as root)
+ *     apt-get install podman runc buildah mmdebstrap netavark aardvark-dns iptables      (as root)
  *     pip install podman-compose
  *     node cli/prepare.mjs build && node dist/test/witness/compose.js
  *
@@ -273,12 +273,13 @@ async function run(): Promise<void> {
 }
 
 requireTools(
-  'apt-get install podman runc buildah mmdebstrap netavark aardvark-dns; pip install podman-compose',
+  'apt-get install podman runc buildah mmdebstrap netavark aardvark-dns iptables; pip install podman-compose',
   'podman',
   'runc',
   'buildah',
   'mmdebstrap',
   'podman-compose',
+  'iptables',
 )
 await makeBases()
 const mirror = await startMirror(HOST_PARTS.re2)
