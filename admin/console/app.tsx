@@ -1,3 +1,4 @@
+import './bundles/shared.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask, type Problem } from './api.ts'
 import type { Role, Who } from './api-types.ts'
@@ -24,7 +25,8 @@ import { forgetDrafts } from './use-draft.ts'
 const access = () => import('./bundles/access.ts')
 const log = () => import('./bundles/log.ts')
 const operation = () => import('./bundles/operation.ts')
-const PARTS = [access, log, operation, loadFirstSteps, loadFindAnything, loadEntryDetail]
+const watch = () => import('./bundles/watch.ts')
+const PARTS = [access, log, watch, operation, loadFirstSteps, loadFindAnything, loadEntryDetail]
 /** After the first view, the others are loaded too: pages then open at once, also after an update of the gateway. */
 const OTHERS_AFTER_MS = 5_000
 const AccessMapPage = lazy(access, 'AccessMapPage')
@@ -39,9 +41,9 @@ const ScopePage = lazy(access, 'ScopePage')
 const ScopesPage = lazy(access, 'ScopesPage')
 const TryPage = lazy(access, 'TryPage')
 const ActivityPage = lazy(log, 'ActivityPage')
-const AlertsPage = lazy(log, 'AlertsPage')
-const AnomaliesPage = lazy(log, 'AnomaliesPage')
-const SecurityPage = lazy(log, 'SecurityPage')
+const AlertsPage = lazy(watch, 'AlertsPage')
+const AnomaliesPage = lazy(watch, 'AnomaliesPage')
+const SecurityPage = lazy(watch, 'SecurityPage')
 const KillPage = lazy(operation, 'KillPage')
 const KillsPage = lazy(operation, 'KillsPage')
 const SettingsPage = lazy(operation, 'SettingsPage')

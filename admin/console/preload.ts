@@ -3,7 +3,8 @@
  * one after the other. The build writes a link without `rel` for each of them.
  */
 const PARTS: readonly (readonly [pages: RegExp, part: string])[] = [
-  [/^#\/(activity|alerts|anomalies|security)/, 'log'],
+  [/^#\/activity/, 'log'],
+  [/^#\/(alerts|anomalies|security)/, 'watch'],
   [/^#\/activity\/./, 'entry-detail'],
   [/^#\/(kills|webhooks|settings)/, 'operation'],
   [/^#\/(agents|integrations|connect|scopes|map|flow|requests|try)/, 'access'],

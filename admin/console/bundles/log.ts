@@ -1,6 +1,3 @@
-/** The log, its drawer and what is done about an entry: loaded when one of them is first shown. */
+/** The log and its filters: loaded when it is first shown. */
 import '../app.tsx'
 export { ActivityPage } from '../pages/activity.tsx'
-export { AlertsPage } from '../pages/alerts.tsx'
-export { AnomaliesPage } from '../pages/anomalies.tsx'
-export { SecurityPage } from '../pages/security.tsx'
