@@ -136,7 +136,6 @@ const fragmentsOf = (hashes: readonly number[]): Int32Array[] =>
         return featuresOf(hashes, at, at + length)
       })
 
-/** The words of each string of a text. */
 const wordsOf = (text: string): number[][] => {
   words = []
   for (const piece of piecesOf(text)) {

@@ -6,7 +6,6 @@ import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 const Text = Nullable(Type.String())
 const Count = Nullable(Type.Number())
 
-/** An activity entry. */
 export const ActivityView = Strict({
   id: Type.String(),
   timestamp: Timestamp,

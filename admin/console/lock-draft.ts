@@ -1,6 +1,5 @@
 import type { LockTarget } from './lock-words.ts'
 
-/** A lock as it is typed in. */
 export interface LockDraft {
   readonly message: string
   readonly end: keyof typeof LOCK_ENDS

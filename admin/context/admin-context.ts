@@ -41,7 +41,6 @@ export interface AdminContext {
   readonly turns: Readonly<Record<'compute' | 'search' | 'verify', RequestTurns>>
   /** Of the pages of exports. */
   readonly exportPages: RequestTurns
-  /** Exports in progress. */
   readonly exports: Slots
   /** Null in the thread that serves only kills: loading the scanner is a tenth of its start. */
   readonly scans: ScanPool | null
@@ -62,7 +61,6 @@ export interface AdminContext {
   readonly clock: StoreClock
 }
 
-/** Who makes a request. */
 export interface Actor {
   readonly token_id: string
   readonly organization_id: string

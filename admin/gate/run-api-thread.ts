@@ -9,7 +9,6 @@ export type ApiSockets = Readonly<Record<'api' | 'envoy', string>>
 export type FromApiThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'stopped' }
-  /** Answers a ping. */
   | { readonly kind: 'pong' }
   /** Which thread it is; see `ownThread`. */
   | { readonly kind: 'thread'; readonly thread: string | null }

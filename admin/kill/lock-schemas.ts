@@ -69,7 +69,6 @@ export const CreatedLock = Strict({
   ignored: Type.Array(Type.String(), { description: 'Members that were not understood' }),
 })
 
-/** What a lock would concern. */
 export const LockPreview = Strict({
   agents: Type.Integer({ minimum: 0, description: 'Agents that it would concern' }),
   in_flight: Nullable(

@@ -297,7 +297,6 @@ const messageOf = (error: unknown): string =>
 const retryAfterOf = (error: unknown): number =>
   error instanceof ReceiverFailed ? error.retry_after_ms : 0
 
-/** The entries of one request each. */
 function* requestsOf(entries: readonly PlacedBytes[]): Generator<readonly PlacedBytes[]> {
   let request: PlacedBytes[] = []
   let size_bytes = 0

@@ -10,7 +10,6 @@ import type { Audit, Refusal } from '../http/outcome.ts'
 import type { ListSource } from './list-page.ts'
 import type { Listed, Stored } from './records.ts'
 
-/** The parameters of a path. */
 export type Params = Readonly<Record<string, string>>
 /** A record as the API shows it. */
 export type View = Readonly<Record<string, unknown>>

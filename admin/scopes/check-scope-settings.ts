@@ -72,7 +72,6 @@ function checkTimes({ not_before = null, expires_at = null }: Settings): Issue[]
     : []
 }
 
-/** The paths of all rules. */
 export const pathsOf = ({ rules }: Pick<Scope, 'rules'>): number =>
   rules.reduce((sum, { paths }) => sum + paths.length, 0)
 

@@ -52,7 +52,6 @@ export interface OutboxEvent {
   readonly entry_bytes: number
 }
 
-/** The scripts that take the keys of the queue. */
 type QueueScript = {
   [Name in ScriptName]: (typeof SCRIPTS)[Name] extends (typeof QUEUE_KEYS)['length'] ? Name : never
 }[ScriptName]

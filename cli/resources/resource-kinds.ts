@@ -29,7 +29,6 @@ export interface ListedKind {
   readonly id: string
   /** The members that people know it by. */
   readonly named_by: readonly string[]
-  /** Whether the list comes in pages. */
   readonly has_pages: boolean
   /** Whether the list can be searched by name (`?q=`). */
   readonly has_search: boolean

@@ -4,7 +4,6 @@ import type { BackupHeader } from '../backup/backup-file.ts'
 import type { RestorePlan } from './plan-restore.ts'
 import type { RepeatedChanges } from './repeat-changes.ts'
 
-/** What a restore has done. */
 export interface DoneRestore extends RepeatedChanges {
   /** Kills and reactivations that the backup does not have. */
   readonly states: readonly string[]

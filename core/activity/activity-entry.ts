@@ -7,7 +7,6 @@ export interface StepMark {
   readonly took_us: number
 }
 
-/** The outcome of a call. */
 export const DECISIONS = ['allowed', 'blocked', 'terminated'] as const
 export type Decision = (typeof DECISIONS)[number]
 

@@ -12,7 +12,6 @@ const ALLOWED = new RegExp(
     `,"method":${TEXT},"endpoint":${TEXT},"source_ip":${TEXT},"request_id":${TEXT},`,
 )
 
-/** Members of an allowed call, as texts. */
 export interface AllowedLine {
   /** Length of the text up to the last of these members. */
   readonly length: number

@@ -37,5 +37,4 @@ export const hourOfFile = (path: string): string => basename(path).slice(0, HOUR
 
 export const startOfHour = (path: string): number => Date.parse(`${hourOfFile(path)}:00:00Z`)
 
-/** The name of the index of an hour file. */
 export const indexOfHour = (file: string): string => `${hourOfFile(file)}${INDEX_SUFFIX}`

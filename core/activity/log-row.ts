@@ -38,7 +38,6 @@ export class LogRow {
     return String(this.#fields[0]) === BLOCK_FIELD
   }
 
-  /** Number of entries. */
   get count(): number {
     return this.isBlock ? Number(this.#head()[0]) : 1
   }

@@ -1,6 +1,5 @@
 export interface CountRingShape {
   readonly slot_ms: number
-  /** The number of counters. */
   readonly columns: number
   /** Lengths of the windows whose sums are kept, in slots. */
   readonly windows: readonly number[]

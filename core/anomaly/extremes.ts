@@ -16,7 +16,6 @@ interface Tail {
   readonly width: number
 }
 
-/** The prior of a tail. */
 export interface TailPrior {
   /** Mean excess over the beginning of the tail, before peaks were observed. */
   readonly width: number

@@ -36,7 +36,6 @@ export interface HourProfileState {
 /** The expected number of calls per hour of the week: medians of past hours, so that no single hour changes it. */
 export class HourProfile {
   readonly #hours: Uint8Array
-  /** The last hour that was learned. */
   #hour: number
   /** By how many doublings each of the last learned hours exceeded its expectation. */
   readonly #trend: number[]

@@ -249,7 +249,6 @@ export class ScopeModel {
     }
   }
 
-  /** Scores the present. */
   evaluate(): number {
     this.#has_news = false
     const now_ms = this.#tick_ms

@@ -4,7 +4,6 @@ interface ReasonRow {
   readonly status: number
   /** Tells the caller what to do next. Contains no secret and nothing about another organization. */
   readonly message: string
-  /** The event that records the refusal. */
   readonly event: RefusalEvent
   /**
    * How anomaly detection counts it: `denied` by policy, `failed` at the API, or `ignored` because it says nothing about the

@@ -53,7 +53,6 @@ export interface IntegrationTable extends ReadonlyMap<string, OriginIntegrations
   readonly connections: ReadonlyMap<string, readonly Connection[]>
 }
 
-/** The integrations of one origin. */
 export interface OriginIntegrations {
   /** By the base URLs as written; at most one integration per node. */
   readonly written: IntegrationNode

@@ -8,7 +8,6 @@ import { RECEIPTS_MAX, type StoredReceipt } from './kill-receipt.ts'
 import type { KillRecord } from './kill-record.ts'
 import type { LockReceipt, LockRecord } from './lock-record.ts'
 
-/** A kill or a lock in progress. */
 export type InProgress = KillRecord | LockRecord
 export const isLock = (record: InProgress): record is LockRecord => 'lock' in record
 

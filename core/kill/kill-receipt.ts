@@ -37,7 +37,6 @@ export interface StoredReceipt extends Counted {
   readonly kill_id: string
   readonly agent_id: string
   readonly agent_name: string
-  /** When this kill was requested. */
   readonly requested_at: string
   /** When the agent was killed: of a repeated kill, the time of the first. */
   readonly killed_at: string

@@ -54,7 +54,6 @@ export const openToken = (
   return sealed === null ? null : unseal(ring, sealed, bindingOf(owner, member))
 }
 
-/** The sealed tokens of a grant. */
 export const sealedTokens = (grant: Grant): readonly string[] =>
   MEMBERS.flatMap((member) => grant[member] ?? [])
 

@@ -9,7 +9,6 @@ const ALERT_AFTER_MS = 60_000
 /** The problem expires where no process exports any more. */
 const PROBLEM_MS = 4 * PAUSE_MAX_MS
 
-/** What is exported. */
 export interface ExportKind {
   readonly cause: Omit<AlertCause, 'occurrence'>
   /** The Redis key that says why the export fails. */

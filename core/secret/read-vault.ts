@@ -38,7 +38,6 @@ type Members<Name extends string> = Readonly<Record<Name, unknown>>
 const hasMember = <Name extends string>(value: unknown, name: Name): value is Members<Name> =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
 
-/** A member that is a text. */
 export function textIn(value: unknown, name: string): string | null {
   const text = hasMember(value, name) ? value[name] : null
   return typeof text === 'string' ? text : null

@@ -23,7 +23,6 @@ type Templates = Readonly<Record<TemplateName, ClusterTemplate | null>>
 
 type AskedClusters = Omit<ClustersRequest, 'templates'> & { readonly templates: Templates | null }
 
-/** A stream of Envoy. */
 interface OpenStream extends DeltaStream {
   /** Null if the configuration of this Envoy has no templates, as one that is not the bundled one. */
   templates: Templates | null

@@ -405,27 +405,6 @@ describe('keys', () => {
     assert.notEqual(revoked.revoked_at, null)
   })
 
-  test('uses is proxy alone unless said otherwise', async () => {
-    assert.deepEqual((await make('/admin/keys', {})).uses, ['proxy'])
-    assert.deepEqual((await make('/admin/keys', { uses: ['proxy', 'webhooks'] })).uses.length, 2)
-  })
-
-  test('a key that a kill revoked and an operator deletes is not given back by a reactivation', async () => {
-    const { agent_id } = await makeAgent()
-    const key = await make(`/admin/agents/${agent_id}/keys`, {})
-    const keys = REDIS_KEYS.apiKeys(ORG)
-    const stored = JSON.parse((await redis.hget(keys, key.key_id)) ?? '')
-    const killed_at = '2026-01-01T00:00:00.000Z'
-    await redis.hset(
-      keys,
-      key.key_id,
-      JSON.stringify({ ...stored, revoked_at: killed_at, revoked_by: 'kill' }),
-    )
-    assert.equal((await call('DELETE', `/admin/agents/${agent_id}/keys/${key.key_id}`)).status, 204)
-    const after = (await call('GET', `/admin/agents/${agent_id}/keys/${key.key_id}`)).body
-    assert.deepEqual([after.revoked_by, after.revoked_at], ['operator', killed_at])
-  })
-
   const wrong: [string, object, string][] = [
     ['an empty uses', { uses: [] }, '/uses'],
     ['an unknown use', { uses: ['admin'] }, '/uses/0'],

@@ -37,7 +37,6 @@ const held = await operator.makeAccess(`${origin}/held`, {
   scope: { mcp_tools: { allow: ['*'], deny: ['x'] } },
 })
 
-/** One counter of Envoy's for the cluster of the processor. */
 async function counter(name: string): Promise<number> {
   const text = await parts.envoyAdmin(`/stats?filter=^cluster\\.ext_proc\\.${name}$`)
   return Number(/: (\d+)/.exec(text)?.[1] ?? 0)

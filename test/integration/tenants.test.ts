@@ -195,33 +195,6 @@ async function everything(): Promise<string> {
     .replaceAll(/"credentials":(?:null|\[\]),"credentials_settled_at":(?:null|"[^"]+")/g, '')
 }
 
-// First, since what is asked for below is in the log of the one who asked.
-test('both forms of the export and the stream from its beginning show only the own log', async () => {
-  await recordEntries(redis, other.organization_id, [
-    activityEntry('request_allowed', {
-      organization_id: other.organization_id,
-      agent_id: 'agt_theirs',
-    }),
-  ])
-  for (const format of ['ndjson', 'csv']) {
-    const { text } = await admin.call('GET', `/admin/activity/export?format=${format}`, {
-      token: other.token,
-    })
-    assert.ok(text.includes('agt_theirs'))
-    assertNothingShown(text, format)
-  }
-  const url = `http://127.0.0.1:${admin.port}/admin/activity/stream`
-  const authorization = `Bearer ${other.token}`
-  for (const last of ['0-0', '0-1']) {
-    const client = await readEvents(url, { authorization, 'last-event-id': last })
-    await until('the own entry has come', () =>
-      client.events.some(({ data }) => data.agent_id === 'agt_theirs'),
-    )
-    client.close()
-    assertNothingShown(JSON.stringify(client.events), 'stream')
-  }
-})
-
 test('every operation of the document needs a token, but for the few that tell nothing', async () => {
   assert.ok(operations.length > 50, `${operations.length}`)
   const open: string[] = []

@@ -125,7 +125,6 @@ export class ForwardClient {
     return agent
   }
 
-  /** HTTP/2 in a tunnel. */
   async http2(origin: string, options: TunnelOptions): Promise<ClientHttp2Session> {
     const { host, hostname } = new URL(origin)
     const { socket } = await this.tunnel(host, options)

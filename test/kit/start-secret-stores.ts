@@ -9,7 +9,6 @@ export interface SecretStoreStub {
   readonly url: string
   /** Secrets by path (Vault) or name (Secrets Manager). */
   readonly secrets: Record<string, Readonly<Record<string, string>>>
-  /** What was asked for. */
   readonly asked: string[]
   isUp: boolean
   readonly stop: () => Promise<void>

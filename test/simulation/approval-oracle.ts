@@ -13,7 +13,6 @@ interface RequestTruth {
   approved: number
   /** The call that has taken it, as far as the store knows. */
   taken_by: string | null
-  /** Calls that have passed by it. */
   readonly passed: SimCall[]
 }
 

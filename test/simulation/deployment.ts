@@ -82,7 +82,6 @@ export const scopeOf = (agent: number, isWide: boolean): Scope =>
     ],
   })
 
-/** By its number. */
 export const teamOf = (agent: number): string => (agent % 2 === 0 ? 'even' : 'odd')
 
 export const keyOf = (agent: number, key: number, revoked_at: string | null): ApiKey => {

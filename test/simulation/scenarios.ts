@@ -46,12 +46,10 @@ export class Scenario {
     return this.random.whole(0, this.#size.admins - 1)
   }
 
-  /** Any edge. */
   get anyEdge(): number {
     return this.random.whole(0, this.#size.edges - 1)
   }
 
-  /** The number of an admin as a process. */
   processOf(admin: number): number {
     return this.#size.edges + admin
   }

@@ -116,7 +116,6 @@ test('each invariant names its code and its tests; the code exists, and the test
   }
 })
 
-/** The rules of the threat model: text and number of each. */
 const threatRules = (): RegExpExecArray[] => {
   const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
   return [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)]

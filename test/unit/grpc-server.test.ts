@@ -107,7 +107,6 @@ const frame = (type: number, flags: number, id: number, payload: string): Buffer
   return Buffer.concat([head, body])
 }
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** A frame with one message of one byte. */
 const message = (id: number, byte: string): Buffer => frame(0, 0, id, `00 00000001 ${byte}`)
 /** Opens a call on stream 1. */
 const CALL = frame(

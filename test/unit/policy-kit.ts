@@ -7,7 +7,6 @@ import {
   type Scope,
 } from '../../core/catalogue/model.ts'
 
-/** The target of a URL that must parse. */
 export function targetOf(url: string): Target {
   const parsed = parseTarget(`/${Buffer.from(url, 'utf8').toString('latin1')}`)
   assert.ok(parsed.ok, `${url}: ${parsed.ok ? '' : parsed.reason}`)

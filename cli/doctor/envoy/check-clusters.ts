@@ -9,7 +9,6 @@ const NEVER_REACHED = ['127.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1'
 /** The default limits of Envoy are 1,024, and every call holds one for as long as its response lasts. */
 const DEFAULT_LIMIT = 1_024
 
-/** The cluster of the processors. */
 export function checkProcessorCluster(
   { config, listener }: Gateway,
   dump: EnvoyDump,

@@ -5,7 +5,6 @@ import type { Gateway } from './read-envoy-dump.ts'
 /** Long enough for the scan of a large body behind others; the default of Envoy is 0.2 s. */
 const MESSAGE_TIMEOUT_MIN_S = 5
 
-/** The ext_proc filter itself. */
 export function checkProcessor({ config, filters, index, listener }: Gateway): CheckResult[] {
   const check = `envoy ${listener}: ext_proc`
   const found: CheckResult[] = []
