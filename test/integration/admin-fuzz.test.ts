@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import { ROUTES } from '../../admin/server/routes.ts'
+import { webhookRoutes } from '../../admin/webhooks/webhook-routes.ts'
 import {
   type AdminAnswer,
   type AdminInProcess,
@@ -42,6 +43,11 @@ before(async () => {
     await make('/admin/tokens', { email: 'v@example.com', role: 'viewer' })
   ).token_id
   ids['organization_id'] = (await make('/admin/organizations', { name: 'o' })).organization_id
+  const url = 'https://nobody.invalid/hook'
+  ids['webhook_id'] = (
+    await make('/webhooks', { name: 'w', url, events: ['agent_killed'] })
+  ).webhook_id
+  ids['delivery_id'] = (await make(`/webhooks/${ids['webhook_id']}/test`, {})).delivery_id
 })
 after(async () => {
   await admin.stop()
@@ -86,7 +92,9 @@ const text = fc.oneof(
     '@epoch',
     '%',
     '\u0000',
-    '\ud800',
+    '\udfff\ud800',
+    '\r\nx-injected: 1\r\n\r\n',
+    '__proto__',
     'null',
     'a b',
     'x'.repeat(3000),
@@ -166,9 +174,9 @@ const toJson = (value: unknown): string => {
 }
 
 /** Streams have tests of their own. What deletes comes last, so that the others find what they are about. */
-const inOrder = ROUTES.filter(
-  ({ answers }) => (answers[200] as { type?: string } | undefined)?.type !== 'string',
-).sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
+const inOrder = [...ROUTES, ...webhookRoutes]
+  .filter(({ answers }) => (answers[200] as { type?: string } | undefined)?.type !== 'string')
+  .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
 
 for (const route of inOrder) {
   const { method, path } = route
