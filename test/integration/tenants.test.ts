@@ -221,8 +221,12 @@ test('no operation of the document shows or changes anything of another organiza
       const answer = await admin.call(method, url, { token: other.token, body })
       assert.ok(answer.status < 500, `${what}: ${answer.text}`)
       assertNothingShown(answer.text, what)
-      if (namesIn(path).length > 0)
-        assert.ok([403, 404].includes(answer.status), `${what}: ${answer.status} ${answer.text}`)
+      if (namesIn(path).length === 0) continue
+      assert.ok([403, 404].includes(answer.status), `${what}: ${answer.status} ${answer.text}`)
+      // It is answered as what does not exist.
+      const unknown = url.replace(filled(path), path.replaceAll(/\{\w+\}/g, 'unknown'))
+      const nothing = await admin.call(method, unknown, { token: other.token, body })
+      assert.deepEqual({ ...nothing.body, request_id: 0 }, { ...answer.body, request_id: 0 }, what)
     }
   }
   assert.equal(await everything(), before_)
