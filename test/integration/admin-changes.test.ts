@@ -14,7 +14,7 @@ import type { Integration } from '../../core/catalogue/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { isSealed, parseKeyRing, sealedUnder } from '../../core/keys/seal.ts'
+import { isSealed, parseKeyRing } from '../../core/keys/seal.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -499,6 +499,8 @@ test('the URL of a webhook that an older version stored in the clear works, and 
   assert.equal((await admin.call('GET', `/webhooks/${other}`)).body.url, 'https://***')
   const tested = await admin.call('POST', `/webhooks/${other}/test`, { body: {} })
   assert.equal(tested.body.attempts[0].error, 'secret_unavailable')
+  await admin.call('PATCH', path, { body: { url: `${url}3` } })
+  assert.equal((await activity()).at(-1)?.data.after.url_changed, true)
   for (const id of [webhook_id, other]) await admin.call('DELETE', `/webhooks/${id}`)
 })
 

@@ -19,7 +19,7 @@ const SECRET = 'sk-live-0123456789-abcdef-WXYZ'
 /** The others take PATCH only. */
 const PUTS = ['integration', 'scope']
 
-const { admin, redis, valkey, stop } = await adminOnStore()
+const { admin, redis, stop } = await adminOnStore()
 after(stop)
 
 const call = async (method: string, path: string, body?: unknown, options: CallOptions = {}) =>

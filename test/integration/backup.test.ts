@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { runBackup } from '../../cli/commands/backup.ts'
 import { type RestoreOptions, runRestore } from '../../cli/commands/restore.ts'

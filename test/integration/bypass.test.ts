@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call } from '../kit/call.ts'
 import type { HttpCall } from '../kit/call.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'

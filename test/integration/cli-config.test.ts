@@ -528,7 +528,7 @@ interface Passing {
  */
 async function startBetween(t: TestContext) {
   let n = 0
-  const passAll = async (_: Passing): Promise<Fate> => 'answer'
+  const passAll = async (): Promise<Fate> => 'answer'
   let rule: (call: Passing) => Promise<Fate> = passAll
   const server = createServer((incoming, outgoing) => {
     void answer(incoming, outgoing).catch(() => outgoing.destroy())

@@ -11,7 +11,6 @@ import { activityEntry } from '../kit/activity-entry.ts'
 import { call } from '../kit/call.ts'
 import { openBrowser } from '../kit/open-browser.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
 const browser = await openBrowser()

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { recordEntries } from '../../core/change/record-entries.ts'
-import { connectRedis } from '../../core/redis/connect-redis.ts'
-import { activityEntry } from '../kit/activity-entry.ts'
 import { call, type HttpAnswer } from '../kit/call.ts'
 import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
 import { openCall } from '../kit/open-call.ts'
@@ -13,7 +10,6 @@ import { triesAll } from '../kit/repetitions.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { signIn } from '../kit/sign-in.ts'
 import { until } from '../kit/until.ts'
-import { callTimes, DAY_MS, HOUR_MS } from '../kit/usual-traffic.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../kit/webhook-receiver.ts'
 
 // What an operator comes for, each task by pointer and by keyboard alone, and in each role; who may not do it is told so.

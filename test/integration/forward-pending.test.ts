@@ -9,7 +9,6 @@ import { until } from '../kit/until.ts'
 // No certificate was issued yet, so the first ones wait for the CA, which is read from the store: not for the stack that all share.
 const stack = await startAll({})
 after(() => stopAll(stack))
-const { operator } = stack
 const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
 const client = new ForwardClient(stack.forwardPort ?? 0, ca)
 after(() => client.close())

@@ -14,12 +14,10 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { fromRoot } from '../../core/system/root.ts'
 import { freePort } from '../kit/free-port.ts'

@@ -6,7 +6,7 @@ import { chunksOf } from '../../core/system/chunks-of.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, type Operator, operatorAt } from '../kit/operator.ts'
-import { LOCKS, lockOf } from '../kit/restrictions.ts'
+import { LOCKS } from '../kit/restrictions.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { until } from '../kit/until.ts'
 

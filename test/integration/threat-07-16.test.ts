@@ -204,7 +204,7 @@ test('threat 10: overrides of method and address need a rule that allows the ove
   const access = await stack.makeAccess({
     rules: [{ methods: ['GET', 'POST', 'PUT'], paths: ['/things', '/others'] }],
   })
-  const { pathname, origin } = new URL(access.base_url)
+  const { pathname } = new URL(access.base_url)
   const ask = (headers: Record<string, string>, query = '', body?: string) =>
     call({
       to: stack.proxyUrl,

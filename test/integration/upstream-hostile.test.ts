@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertRefusal } from '../kit/assert-refusal.ts'
-import { call } from '../kit/call.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { scripted } from '../kit/test-upstream/plain-routes.ts'

@@ -23,7 +23,7 @@ after(async () => {
 })
 
 test('a webhook that a newer version has stored waits for such a version, and holds up no other', async () => {
-  const { receiver, subscribe, record, redis, settled, send } = unscaled
+  const { subscribe, record, redis, settled, send } = unscaled
   const newer = await subscribe('/newer')
   const other = await subscribe('/other')
   const webhooks = REDIS_KEYS.webhooks('org_default')

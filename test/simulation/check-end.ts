@@ -35,7 +35,7 @@ export async function checkEnd(simulation: Simulation): Promise<void> {
 
 /** Every edge serves every agent that is not killed, and none that is. */
 async function lastCalls(simulation: Simulation): Promise<void> {
-  const { world, edges, plan, oracle } = simulation
+  const { edges, plan, oracle } = simulation
   const paths = plan.subject === 'scopes' ? (['open', 'team'] as const) : (['open'] as const)
   const calls = edges.flatMap((_, edge) =>
     Array.from({ length: plan.agents }, (_agent, agent) =>

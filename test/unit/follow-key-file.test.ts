@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -137,7 +137,7 @@ function setUp(onOpen: (call: GrpcStream, stream: Http2Stream) => void = () => u
   const connection: Http2Connection = new Http2Connection(
     wire as unknown as Socket,
     (stream, head) => {
-      const { path, authority } = head
+      const { path } = head
       const call = new GrpcStream(connection, stream, head, LIMIT_BYTES)
       streams.push(stream)
       seen.push(`open ${stream.id} ${path}`)

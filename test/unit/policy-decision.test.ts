@@ -7,7 +7,7 @@ import { compileIntegrations } from '../../core/decision/compile-integrations.ts
 import { compileScopes } from '../../core/decision/compile-scopes.ts'
 import { decideScope, type ScopeDecision } from '../../core/decision/decide-scope.ts'
 import { matchIntegration } from '../../core/decision/match-integration.ts'
-import { NO_OVERRIDES, type Overrides } from '../../core/request/overrides.ts'
+import { type Overrides } from '../../core/request/overrides.ts'
 import { aScope, anAgent, anIntegration, targetOf } from './policy-kit.ts'
 
 const TABLE = compileIntegrations([

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict'
 import { hostname, networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  compileIntegrations,
-  type IntegrationTable,
-} from '../../core/decision/compile-integrations.ts'
 import type { Header } from '../../core/request/header.ts'
 import { parseTarget } from '../../core/request/parse-target.ts'
-import { matchIntegration } from '../../core/decision/match-integration.ts'
 import type { GatewayAddress } from '../../ext-proc/response/gateway-address.ts'
 import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
