@@ -274,21 +274,6 @@ test('another key opens nothing, and a head that was changed is named', async ()
   assert.deepEqual(await problems(), ['head.json:null the head was changed'])
 })
 
-test('entries that the store had dropped before they were archived are said to be missing, by number', async () => {
-  const admin = await start()
-  await allArchived()
-  await admin.stop()
-  const archived = archivedIds().length
-  await record(300)
-  await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', 20)
-  const again = await start()
-  await allArchived()
-  await again.stop()
-  const report = await verifyArchive(root(), ring)
-  assert.deepEqual(report.problems, [])
-  assert.ok(report.missed >= 280, `${report.missed} after ${archived}`)
-})
-
 test('lines cut off the end remain an error, even if the writer archives them again', async () => {
   for (const gone of ['the end of the last file', 'the files and the head']) {
     const admin = await start()

@@ -249,24 +249,6 @@ test('a flood over many agents is reported whole', async () => {
   assert.equal(await redis.zscore(REDIS_KEYS.refusalFloods, `${ORG} 29000200`), null)
 })
 
-test('a refusal that a store which hung had taken is not written again', async () => {
-  await connected()
-  const entries = Array.from({ length: 5 }, () =>
-    activityEntry('request_rejected', { agent_id: 'agt_hung', reason: 'permission_denied' }),
-  )
-  process.kill(valkey.pid(), 'SIGSTOP')
-  try {
-    await Promise.all(entries.map((entry) => recorder.refused(entry)))
-    assert.equal(recorder.metrics.agw_activity_waiting_entries, 5)
-  } finally {
-    process.kill(valkey.pid(), 'SIGCONT')
-  }
-  await until('nothing waits', () => recorder.metrics.agw_activity_waiting_entries === 0)
-  const ids = await idsOf('agt_hung')
-  assert.deepEqual([...ids].sort(), entries.map(({ id }) => id).sort())
-  assert.equal(recorder.metrics.agw_activity_lost_total, 0)
-})
-
 test('the counts of a flood wait for the store too, and so does what is beyond the bound', async () => {
   await connected()
   await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
