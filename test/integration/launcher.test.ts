@@ -554,7 +554,7 @@ test('agw envoy-config --sds writes the files of SDS beside the configuration th
     AGW_EXT_PROC_TLS_CA_FILE: ca_file,
   }
   const listener = { AGW_TLS_CERT_FILE: cert_file, AGW_TLS_KEY_FILE: key_file }
-  assert.equal((await agw(['envoy-config', '--sds', folder], tls)).code, 1)
+  assert.equal((await agw(['envoy-config', '--sds', folder], tls)).code, 2)
   const args = ['envoy-config', '--sds', folder, '--output', file]
   const own = ['agw_ext_proc_ca.yaml', 'agw_ext_proc_certificate.yaml', 'envoy.yaml']
   for (const [more, files] of [
