@@ -84,7 +84,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
       const page = await browser.open(`${stack.apiUrl}/`)
       await signIn(page, stack.adminToken)
       const tab = await newTab(page.context(), other.url)
-      const script = await page.locator('script').getAttribute('src')
+      const script = await page.locator('script').last().getAttribute('src')
       const told = await tab.evaluate(`attack(${JSON.stringify([stack.apiUrl, agent_id, script])})`)
       assert.deepEqual(told, [])
       const agents = await stack.operator.send('GET', '/admin/agents?q=made%20from%20elsewhere')
