@@ -256,7 +256,13 @@ const neighbourDelay = async (): Promise<void> => {
   await pool.close()
 }
 
-/** Nearly the longest body that is scanned on the event loop. */
+const LOOP_ROUNDS = 13
+const WARM_ROUNDS = 4
+
+/**
+ * Nearly the longest body that is scanned on the event loop. Of each body the median counts: the CPU time of a process has that of the
+ * threads that compile and collect too, which now and then is more than the scan.
+ */
 const onLoop = async (): Promise<void> => {
   const pool = openScanPool({ workers: 1, queue_limit: 16 })
   const deferred = new DeferredSettings(compile({}).source)
@@ -267,13 +273,22 @@ const onLoop = async (): Promise<void> => {
     path: '/v1/messages',
   }))
   for (const [label, list] of Object.entries({ recorded: calls, 'made to cost': hostileBodies })) {
-    let longest = 0
-    for (let round = 0; round < 4; round += 1)
-      for (const call of list) {
+    const times = list.map((): number[] => [])
+    for (let round = -WARM_ROUNDS; round < LOOP_ROUNDS; round += 1)
+      for (const [one, call] of list.entries()) {
         const us = cpuUs(() => void pool.scanRequest(input(call), deferred, 64 << 20))
-        if (round > 1) longest = Math.max(longest, us)
+        if (round >= 0) times[one]?.push(us)
       }
-    console.log(`on the event loop, ${label}: at most ${(longest / 1_000).toFixed(1)} ms of CPU`)
+    const medians = times.map((all) =>
+      quantile(
+        all.sort((a, b) => a - b),
+        0.5,
+      ),
+    )
+    const [median, once] = [Math.max(...medians), Math.max(...times.flat())]
+    console.log(
+      `on the event loop, ${label}: at most ${(median / 1_000).toFixed(1)} ms of CPU (once ${(once / 1_000).toFixed(1)})`,
+    )
   }
   await pool.close()
 }
