@@ -180,6 +180,14 @@ async function pretendEdges(page: Page): Promise<void> {
   await page.route('**/admin/edges', (route) =>
     route.fulfill({ json: { data, next_cursor: null } }),
   )
+  await page.route('**/admin/kills/*', async (route) => {
+    const kill = await (await route.fetch()).json()
+    const edges = [18, 31, 74, 130].map((acknowledged_ms, i) => {
+      const edge_id = `edge-${i + 1}`
+      return { edge_id, region: 'local', acknowledged_ms, terminated: i * 18, unconfirmed: 0 }
+    })
+    await route.fulfill({ json: { ...kill, edges, propagation_ms: 130 } })
+  })
   await page.route('**/admin/stats', async (route) => {
     const answer = await route.fetch()
     const stats = await answer.json()
