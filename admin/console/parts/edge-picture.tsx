@@ -28,8 +28,8 @@ export function EdgePicture({ edges }: { edges: Kill['edges'] }) {
           </div>
           <span class="took">{ms === null ? 'no answer' : `${ms.toFixed(1)} ms`}</span>
           <span class="ticks" title={countOf(terminated, 'call cut', 'calls cut')}>
+            {terminated > 0 && `${terminated.toLocaleString()} `}
             {'|'.repeat(Math.min(terminated, TICKS_MAX))}
-            {terminated > TICKS_MAX && ` ${terminated.toLocaleString()}`}
           </span>
         </div>
       ))}
@@ -40,7 +40,7 @@ export function EdgePicture({ edges }: { edges: Kill['edges'] }) {
           <span style={{ right: `calc(100% - ${at(LIMIT_MS)})` }}>limit {LIMIT_MS} ms</span>
         </div>
         <span />
-        <span>calls cut</span>
+        <span>cut</span>
       </div>
       {edges.length > EDGES_SHOWN && (
         <p class="muted">
