@@ -7,6 +7,7 @@ import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { parseKeyRing } from '../../core/keys/seal.ts'
 import { type Grant, grantOf, openToken } from '../../core/oauth/grant.ts'
+import { isActiveToken } from '../../core/oauth/is-active-token.ts'
 import { readGrant, swapGrant } from '../../core/oauth/grant-store.ts'
 import { type GrantOwner, type Refreshed, refreshGrant } from '../../core/oauth/refresh-grant.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -278,6 +279,28 @@ test('a process that was overtaken neither sends nor writes', async () => {
   const now = await stored(owner)
   assert.equal(await swapGrant(redis, owner, text, { ...now, fence: 0 }), null)
   assert.deepEqual(await stored(owner), now)
+})
+
+test('what asks a provider obeys the egress rules: refresh, introspection and revocation', async () => {
+  const owner = await granted(introspection())
+  const closed = { ...parts, redis, egress: { ...egress, policy: new AddressPolicy([]) } }
+  const asked: string[] = []
+  provider.onRequest = (path) => asked.push(path) > 0
+  const failed = await refreshGrant({ ...closed, lease_ms: 1000 }, owner, ALWAYS)
+  assert.equal(failed.kind === 'failed' && failed.failure.cause, 'address_refused')
+  const { retry_ms, last_error, sent_ms, ...rest } = await stored(owner)
+  assert.deepEqual([last_error, sent_ms, retry_ms > 0], ['address_refused', null, true])
+  const grant = { ...rest, retry_ms, last_error, sent_ms }
+  assert.equal(await revokeTokens(closed, owner, grant), 'failed')
+  const { token_url } = owner.auth as { readonly token_url: string }
+  const { client_id, client_secret } = provider.client
+  const client = { client_id, client_secret: new Secret(client_secret), token_url }
+  const { introspection_url } = introspection()
+  const token = new Secret('x')
+  const known = await isActiveToken(closed.egress, client, introspection_url, token, 'basic')
+  assert.deepEqual([known, asked], [null, []])
+  provider.onRequest = () => true
+  assert.equal(await revokeTokens(parts, owner, grant), 'revoked')
 })
 
 test('a provider that is down costs nothing but a pause, and the grant goes on when it is back', async () => {
