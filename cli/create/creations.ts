@@ -4,7 +4,7 @@ import type { ScopeRule } from '../../core/catalogue/model.ts'
 import type { AdminOptions } from '../deployment/admin-access.ts'
 import type { Json } from '../config/section-resources.ts'
 import type { Terminal } from '../terminal/ask.ts'
-import { idOf } from '../resources/find-resource.ts'
+import { findResource, idOf } from '../resources/find-resource.ts'
 import { type AuthOptions, givenAuth } from './given-auth.ts'
 import { givenLabels, givenSelector } from './given-labels.ts'
 import type { ResourceName } from '../resources/resource-kinds.ts'
@@ -92,8 +92,9 @@ export const CREATIONS: Partial<Readonly<Record<ResourceName, CreationRecipe>>> 
     options: ['integration', 'agent', 'user', 'auth', 'authMember'],
     needs: [NAME, ['--integration', 'integration'], ['--auth', 'auth']],
     path: async (options) => {
-      const id = await idOf(options, 'integrations', options.integration ?? '')
-      return `/admin/integrations/${encodeURIComponent(id)}/connections`
+      const found = await findResource(options, 'integrations', options.integration ?? '')
+      const id = encodeURIComponent(String(found['integration_id']))
+      return `/admin/integrations/${id}/connections`
     },
     body: async ([name], options, { env, terminal }) => {
       const { agent, user } = options
