@@ -39,8 +39,8 @@ const base64Forms = (text: string): readonly string[] =>
   })
 
 /**
- * Every spelling of the text in which each byte stands for itself or is percent-encoded, in either case and however often again,
- * as in a `Location` that carries the address called as a parameter.
+ * Every spelling of the text in which each byte stands for itself, is escaped as JSON or a page does it, or is percent-encoded, in
+ * either case and however often again, as in a `Location` that carries the address called as a parameter.
  */
 const percentForms = (text: string): string =>
   [...Buffer.from(text, 'utf8')].map(formsOfByte).join('')
@@ -50,5 +50,8 @@ function formsOfByte(byte: number): string {
   const digits = hex.replace(/./g, (digit) => `[${digit}${digit.toUpperCase()}]`)
   const escaped = `%(?:25)*${digits}`
   const plus = byte === 0x20 ? '|\\+|%(?:25)*2[bB]' : ''
-  return `(?:\\x${hex}|${escaped}${plus})`
+  // Not before a backslash: a run of them could be read in too many ways.
+  const sign = byte > 0x7f || /[\w\\]/.test(String.fromCharCode(byte)) ? '' : '\\\\?'
+  const inText = `\\\\u00${digits}|&#(?:0{0,5}${byte}|[xX]0{0,5}${digits});`
+  return `(?:${sign}\\x${hex}|${escaped}${plus}|${inText})`
 }

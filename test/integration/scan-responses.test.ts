@@ -428,6 +428,95 @@ test('threat 11: with echo_guard a header credential does not come back in heade
   await echoing.stop()
 })
 
+/** How APIs repeat what they received, a header each. */
+function echoesOf(said: string, origin: string): Readonly<Record<string, string>> {
+  const percent = encodeURIComponent(said)
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const unicode = said.replaceAll('/', '\\u002f').replaceAll('+', '\\u002B')
+  return {
+    'x-as-it-is': said,
+    'x-in-text': `you sent ${said}, thank you`,
+    'x-quoted': `"${said}"`,
+    'x-json': JSON.stringify({ authorization: said }),
+    'x-json-slash': JSON.stringify(said).replaceAll('/', '\\/'),
+    'x-json-unicode': `"${unicode}"`,
+    'x-page': said.replaceAll('/', '&#x2F;').replaceAll('+', '&#43;'),
+    'x-percent': percent,
+    'x-percent-lower': percent.replaceAll(/%../g, (one) => one.toLowerCase()),
+    'x-percent-twice': encodeURIComponent(percent),
+    'x-percent-all': Buffer.from(said).toString('hex').replaceAll(/../g, '%$&'),
+    'x-base64': base64(said),
+    'x-base64-second': base64(`a${said}`),
+    'x-base64-third': base64(`ab${said}`),
+    'x-base64-url': Buffer.from(said).toString('base64url'),
+    'x-base64-percent': encodeURIComponent(base64(said)),
+    'www-authenticate': `Bearer error="invalid_token", error_description="${said}"`,
+    'set-cookie': `last=${percent}; Path=/`,
+    'content-disposition': `attachment; filename*=UTF-8''${percent}`,
+    etag: `"${said}"`,
+    link: `<${origin}/v1/n?t=${percent}>; rel="next"`,
+    location: `${origin}/v1/n?t=${percent}#${percent}`,
+    'server-timing': `auth;desc="${said}"`,
+  }
+}
+
+/** The text in all readings that an agent could try. */
+function readingsOf(text: string): readonly string[] {
+  const page = text
+    .replaceAll(/&#x([\da-f]+);/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll(/&#(\d+);/g, (_, digits) => String.fromCharCode(Number(digits)))
+  const json = text
+    .replaceAll('\\/', '/')
+    .replaceAll(/\\u(....)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const plain = [text, page, json, decodedOf(text), decodedOf(decodedOf(text))]
+  return [
+    ...plain,
+    ...plain.flatMap((one) =>
+      (one.match(/[\w+/-]{8,}/g) ?? []).flatMap((run) =>
+        [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString('latin1')),
+      ),
+    ),
+  ]
+}
+
+const decodedOf = (text: string): string =>
+  text.replaceAll(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+
+test('threat 11: 23 header forms of a credential, each as header and as trailer', async () => {
+  const token = 'tok/en+1234~abcd-5678'
+  const echoing = await startUpstream((request, response) => {
+    const echoes = echoesOf(String(request.headers.authorization), `http://${request.headers.host}`)
+    const name = request.url?.split('/').at(-1) ?? ''
+    const [place, form = ''] = name.split('.')
+    const value = echoes[form] ?? ''
+    if (place === 'header') return void response.writeHead(200, { [form]: value }).end('ok')
+    response.writeHead(200, { trailer: form })
+    response.write('ok')
+    response.addTrailers({ [form]: value })
+    response.end()
+  })
+  const forms = Object.keys(echoesOf('', ''))
+  assert.equal(forms.length, 23)
+  for (const echo_guard of ['full', 'off']) {
+    const access = await stack.operator.makeAccess(`${echoing.origin}/forms-${echo_guard}`, {
+      auth: { type: 'bearer', token },
+      integration: { echo_guard },
+    })
+    for (const form of forms)
+      for (const place of ['header', 'trailer']) {
+        const answer = await stack.callAs(access, `/${place}.${form}`)
+        assert.equal(answer.status, 200, `${form}: ${answer.body.toString()}`)
+        const seen = Object.values(place === 'header' ? answer.headers : answer.trailers)
+        const isLeaked = seen
+          .flat()
+          .some((value) => readingsOf(String(value)).some((one) => one.includes(token)))
+        if (echo_guard === 'full') assert.ok(!isLeaked, `${place} ${form}: ${seen.join()}`)
+        else if (place === 'header') assert.ok(isLeaked, `${form} is no form: ${seen.join()}`)
+      }
+  }
+  await echoing.stop()
+})
+
 test('threat 11: with echo_guard full a body that repeats the credential is withheld, and a stream is cut', async () => {
   const token = `echoed-token-${Date.now()}/+`
   const echoing = await startUpstream((request, response) => {
