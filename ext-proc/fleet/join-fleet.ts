@@ -4,7 +4,6 @@ import { edgeBeatInterval } from '../../core/control/control-message.ts'
 import { EDGE_MEMBERS } from '../../core/store/edge-members.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
-import { followKeyFile } from '../../core/keys/follow-key-file.ts'
 import { LiveKeyRing } from '../../core/keys/live-key-ring.ts'
 import { type KeyRing, parseKeyRing } from '../../core/keys/seal.ts'
 import { version } from '../../core/system/version.ts'
@@ -13,6 +12,7 @@ import type { EdgeSettings } from '../process/read-edge-settings.ts'
 import type { EdgeConnections } from './connect-edge.ts'
 import { cutDeleted } from '../kill/cut-deleted.ts'
 import { EdgeLink, type EdgeLinkParts } from './edge-link.ts'
+import { followKeys } from './follow-keys.ts'
 import { HeldCalls } from '../hold/held-calls.ts'
 import { enforceKill } from '../kill/enforce-kill.ts'
 import { LivenessLease } from './liveness-lease.ts'
@@ -120,7 +120,7 @@ export async function joinFleet({
   const storeCheck = new StoreCheck(commands, keyRing)
   await storeCheck.atStart()
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
-  const key_ids = followKeys(settings, keyRing, policy)
+  const key_ids = followKeys(settings.encryptionKeyFile, keyRing, commands, () => policy.clear())
   const lease = new LivenessLease(lease_ms, nowMs)
   const stall = new StallWatch(nowMs, edgeBeatInterval(lease_ms), (stood_ms) => {
     if (stood_ms > lease_ms / 3) doubtLease(lease, stood_ms, log)
@@ -198,20 +198,4 @@ function doubtLease(lease: LivenessLease, stood_ms: number, log: FleetParts['log
     { stood_ms: Math.round(stood_ms) },
     'this process was paused or got no CPU time: it refuses calls until it has proved again that it receives kills',
   )
-}
-
-/** Follows the key file. Returns what tells the ids of the keys in it. */
-function followKeys(
-  { encryptionKeyFile }: EdgeSettings,
-  keyRing: LiveKeyRing,
-  policy: PolicyStore,
-): () => readonly string[] {
-  let key_ids: readonly string[] = [...keyRing.keys.keys()]
-  followKeyFile(encryptionKeyFile, async (ring) => {
-    // A key that was taken out may still be needed by something that is cached or read now; it is kept until the next start.
-    keyRing.replace({ ...ring, keys: new Map([...keyRing.keys, ...ring.keys]) })
-    key_ids = [...ring.keys.keys()]
-    policy.clear()
-  })
-  return () => key_ids
 }

@@ -8,10 +8,11 @@ import { runDoctor } from '../../cli/commands/doctor.ts'
 import { runKeysRotate } from '../../cli/commands/keys-rotate.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { Environment } from '../../core/settings/settings.ts'
-import { parseKeyRing } from '../../core/keys/seal.ts'
+import { parseKeyRing, sealedUnder } from '../../core/keys/seal.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { runCommand } from '../kit/run-command.ts'
+import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
 const file = join(stack.dataDir, 'encryption-key')
@@ -67,6 +68,27 @@ test('agw keys rotate replaces the key under traffic, without a restart and with
   assert.deepEqual([...(await stack.pids('ext-proc')), ...(await stack.pids('admin'))], pids)
   const { status } = await fetch(`${stack.proxyUrl}/${base_url}/anything`, { headers })
   assert.equal(status, 200)
+})
+
+test('what an edge encrypts after a rotation needs the new key alone, without a restart', async () => {
+  const rules = [{ methods: ['*'], paths: ['/**'], approval: {} }]
+  const access = await stack.operator.makeAccess(stack.ownBaseUrl(), { rules })
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  const ask = async (path: string): Promise<string | null> => {
+    const { request_id } = (await stack.callAs(access, path)).json().details
+    const sealed = await redis.hget(REDIS_KEYS.accessRequest('org_default', request_id), 'excerpt')
+    return sealedUnder(sealed ?? '')
+  }
+  let asked = 0
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await rotate()).code, 0)
+    const [key] = keys()
+    await until(
+      'the edge encrypts with the new key',
+      async () => (await ask(`/${asked++}`)) === idOf(key),
+    )
+  }
+  redis.disconnect()
 })
 
 test('a rotation that was interrupted after its first step is continued', async () => {
