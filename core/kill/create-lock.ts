@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Lock } from '../catalogue/model.ts'
 import { awaitEdges, finishSoon, type KillParts, OWN_FINISH_MS } from './await-edges.ts'
 import { emptyReceipt } from './empty-receipt.ts'
@@ -18,6 +19,10 @@ export interface MadeLock {
   /** It was there already. */
   readonly is_repeated: boolean
 }
+
+/** How long a repeated request waits for the receipt of the first: the answer is due within a second. */
+const REPEATED_WAIT_MS = 900
+const RECEIPT_LOOK_MS = 20
 
 /** What no caller of a lock asks for. */
 export const NO_CALL_COUNTS = { last_request: null, requests_last_hour: 0 } as const
@@ -42,12 +47,16 @@ export async function createLock(
   return { lock: record.lock, receipt: { ...receipt, edges: rows }, is_repeated: false }
 }
 
-/** In force on every edge, as its first answer would have said. */
+/** In force on every edge, as its first answer says, which may not have been stored yet. */
 async function repeated(parts: KillParts, locked: RepeatedLock): Promise<MadeLock> {
-  const { lock } = locked
+  const { redis, nowMs } = parts
+  const { lock, sent_ms } = locked
   await awaitEdges(parts, locked)
-  const receipts = REDIS_KEYS.lockReceipts(lock.organization_id)
-  const text = await parts.redis.hget(receipts, lock.lock_id)
-  const receipt = text === null ? emptyReceipt(lock) : (JSON.parse(text) as LockReceipt)
-  return { lock, receipt, is_repeated: true }
+  for (;;) {
+    const text = await redis.hget(REDIS_KEYS.lockReceipts(lock.organization_id), lock.lock_id)
+    const receipt = text === null ? emptyReceipt(lock) : (JSON.parse(text) as LockReceipt)
+    if (receipt.complete || nowMs() - sent_ms > REPEATED_WAIT_MS)
+      return { lock, receipt, is_repeated: true }
+    await wait(RECEIPT_LOOK_MS)
+  }
 }
